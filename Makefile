@@ -1,0 +1,35 @@
+# The two commands are `make demo` and `make test`; both do all set-up by themselves.
+
+CARGO ?= cargo
+
+.PHONY: demo demo-direct test servers servers-direct lint bench fuzz-check
+
+# The whole pipeline with private servers, a simulated fleet and a login to try. Ctrl-C stops it.
+demo: servers
+	$(CARGO) build --release --bin wattline
+	exec target/release/wattline demo
+
+# The same without Kafka and Java.
+demo-direct: servers-direct
+	$(CARGO) build --release --bin wattline
+	exec target/release/wattline demo --direct
+
+# Every test, on real servers that are fetched and started here.
+test: servers lint
+	$(CARGO) test --workspace --all-targets --quiet
+	$(CARGO) test --workspace --doc --quiet
+
+# The servers that tests and the demo start; quick when they are there.
+servers:
+	deploy/servers/install.sh
+
+servers-direct:
+	deploy/servers/install.sh --direct
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+
+# The figures of the README: the parse path, and the whole pipeline under load.
+bench: servers
+	$(CARGO) bench --package benches

@@ -1,0 +1,115 @@
+//! Pure: messages as they arrived become a batch as the store takes it.
+
+use domain::rejection::{Reason, Rejection, refuse_future};
+use store::{Batch, Incoming, Letter, Move, Refused};
+use wire::decode::decode_telemetry;
+use wire::envelope::{DeadLetter, Message};
+
+/// What arrives at the aggregator, over Kafka or directly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// A record that the bridge accepted.
+    Record(Message),
+    /// A message that the bridge refused.
+    Dead(DeadLetter),
+}
+
+/// Makes one batch of what arrived, in order of arrival.
+#[must_use]
+pub fn batch(arrivals: Vec<Arrival>, moves: Vec<Move>) -> Batch {
+    let mut batch = Batch {
+        moves,
+        ..Batch::default()
+    };
+    for arrival in arrivals {
+        match arrival {
+            Arrival::Record(message) => push_record(&mut batch, message),
+            Arrival::Dead(dead) => batch.imported.push(Refused {
+                letter: letter(dead.message),
+                rejection: dead.rejection,
+            }),
+        }
+    }
+    batch
+}
+
+/// The bridge has checked all of this; whoever else writes to the topic is checked here.
+fn push_record(batch: &mut Batch, message: Message) {
+    let accepted = message
+        .building
+        .ok_or_else(|| Rejection::new(Reason::UnknownTopic, "", "the record names no building"))
+        .and_then(|building| Ok((building, decode_telemetry(&message.payload)?)))
+        .and_then(|(building, record)| {
+            refuse_future(record.time, message.received_at)?;
+            Ok((building, record))
+        });
+    let letter = letter(message);
+    match accepted {
+        Ok((building, record)) => batch.records.push(Incoming {
+            building,
+            record,
+            letter,
+        }),
+        Err(rejection) => batch.refused.push(Refused { letter, rejection }),
+    }
+}
+
+fn letter(message: Message) -> Letter {
+    Letter {
+        building: message.building,
+        source: message.source,
+        received_at: message.received_at,
+        traceparent: message.traceparent,
+        redelivered: message.redelivered,
+        payload: message.payload.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::time::Timestamp;
+    use uuid::Uuid;
+    use wire::topic::RecordKind;
+
+    fn message(payload: &'static str) -> Message {
+        Message {
+            source: "v1/buildings/x/telemetry".to_owned(),
+            building: Some(Uuid::from_u128(7)),
+            kind: Some(RecordKind::Telemetry),
+            received_at: Timestamp::from_seconds(1_700_000_000),
+            traceparent: None,
+            redelivered: false,
+            payload: bytes::Bytes::from_static(payload.as_bytes()),
+        }
+    }
+
+    #[test]
+    fn each_arrival_ends_in_exactly_one_place() {
+        let dead = DeadLetter {
+            message: message("{"),
+            rejection: Rejection::new(Reason::NotJson, "", "no"),
+        };
+        let anonymous = Message {
+            building: None,
+            ..message(r#"{"time":1700000000}"#)
+        };
+        let batch = batch(
+            vec![
+                Arrival::Record(message(r#"{"time":1700000000}"#)),
+                Arrival::Record(message(r#"{"time":1700000301}"#)),
+                Arrival::Record(message("{")),
+                Arrival::Record(anonymous),
+                Arrival::Dead(dead),
+            ],
+            Vec::new(),
+        );
+        assert_eq!(batch.records.len(), 1);
+        let reasons: Vec<Reason> = batch.refused.iter().map(|it| it.rejection.reason).collect();
+        assert_eq!(
+            reasons,
+            [Reason::TimeInFuture, Reason::NotJson, Reason::UnknownTopic]
+        );
+        assert_eq!(batch.imported.len(), 1);
+    }
+}

@@ -1,0 +1,192 @@
+//! Which partitions this process reads, and from where: the group decides the first, the database
+//! the second.
+
+use super::Consumer;
+use ops::health::Condition;
+use ops::retry::Backoff;
+use ops::shutdown::Shutdown;
+use rdkafka::ClientContext;
+use rdkafka::consumer::{BaseConsumer, Consumer as _, ConsumerContext};
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
+use rdkafka::types::RDKafkaRespErr;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use store::{Position, Store};
+use tokio::runtime::Handle;
+
+type Partition = (String, i32);
+
+/// The partitions of this process. Every change of the assignment starts a new epoch; what was read
+/// in an older one is worthless.
+pub(crate) struct Assignment {
+    store: Store,
+    runtime: Handle,
+    shutdown: Shutdown,
+    epoch: AtomicU64,
+    reassign: AtomicBool,
+    /// Where the next batch of a partition begins.
+    next: Mutex<HashMap<Partition, i64>>,
+    /// Committed to the database and not told to Kafka yet.
+    committed: Mutex<HashMap<Partition, i64>>,
+}
+
+impl Assignment {
+    pub(crate) fn new(store: Store, runtime: Handle, shutdown: Shutdown) -> Self {
+        Self {
+            store,
+            runtime,
+            shutdown,
+            epoch: AtomicU64::new(0),
+            reassign: AtomicBool::new(false),
+            next: Mutex::default(),
+            committed: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::SeqCst)
+    }
+
+    /// The partitions of this process, and where the next batch of each begins.
+    pub(crate) fn partitions(&self) -> Vec<(Partition, i64)> {
+        lock(&self.next)
+            .iter()
+            .map(|(key, next)| (key.clone(), *next))
+            .collect()
+    }
+
+    /// Moves past one message; answers where the partition stood, if it is this process's.
+    pub(super) fn pass(&self, partition: &Partition, offset: i64) -> Option<i64> {
+        let mut next = lock(&self.next);
+        let next = next.get_mut(partition)?;
+        if offset < *next {
+            tracing::warn!(
+                topic = partition.0,
+                partition = partition.1,
+                offset,
+                position = *next,
+                "the log begins anew before the stored position: reading it again"
+            );
+        }
+        Some(std::mem::replace(next, offset + 1))
+    }
+
+    /// Another process has moved a position: everything is to be read from where the database says.
+    pub(crate) fn ask_for_reassignment(&self) {
+        self.reassign.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn reassign_if_asked(&self, consumer: &Consumer) {
+        if self.reassign.swap(false, Ordering::SeqCst) {
+            match consumer.assignment() {
+                Ok(partitions) => self.assign(consumer, &partitions),
+                Err(error) => tracing::warn!(%error, "the assignment is not known"),
+            }
+        }
+    }
+
+    pub(crate) fn note_committed(&self, partition: Partition, next: i64) {
+        lock(&self.committed).insert(partition, next);
+    }
+
+    pub(super) fn take_committed(&self) -> HashMap<Partition, i64> {
+        std::mem::take(&mut lock(&self.committed))
+    }
+
+    fn assign(&self, consumer: &BaseConsumer<Context>, partitions: &TopicPartitionList) {
+        let partitions: Vec<Partition> = partitions
+            .elements()
+            .iter()
+            .map(|it| (it.topic().to_owned(), it.partition()))
+            .collect();
+        let Some(positions) = self.look_up(&partitions) else {
+            return;
+        };
+        let mut assigned = TopicPartitionList::new();
+        let mut next = lock(&self.next);
+        next.clear();
+        for position in positions {
+            let offset = Offset::Offset(position.next_offset);
+            if let Err(error) =
+                assigned.add_partition_offset(&position.topic, position.partition, offset)
+            {
+                tracing::error!(%error, topic = position.topic, "position not usable");
+                continue;
+            }
+            next.insert((position.topic, position.partition), position.next_offset);
+        }
+        self.epoch.fetch_add(1, Ordering::SeqCst);
+        tracing::info!(partitions = next.len(), "partitions assigned");
+        if let Err(error) = consumer.assign(&assigned) {
+            tracing::error!(%error, "partitions cannot be assigned");
+        }
+    }
+
+    /// Waits for the database as long as it takes: without a position nothing may be read.
+    fn look_up(&self, partitions: &[Partition]) -> Option<Vec<Position>> {
+        self.runtime.block_on(async {
+            let mut backoff = Backoff::default();
+            loop {
+                match self.store.positions(partitions).await {
+                    Ok(positions) => return Some(positions),
+                    Err(failure) => tracing::debug!(%failure, "positions are not known yet"),
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(backoff.next_wait()) => {}
+                    () = self.shutdown.requested() => return None,
+                }
+            }
+        })
+    }
+
+    fn revoke(&self, consumer: &BaseConsumer<Context>) {
+        lock(&self.next).clear();
+        self.epoch.fetch_add(1, Ordering::SeqCst);
+        if let Err(error) = consumer.unassign() {
+            tracing::warn!(%error, "partitions cannot be given back");
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The consumer's callbacks; they run in the fetching thread, inside `poll`.
+pub(crate) struct Context {
+    assignment: Arc<Assignment>,
+    kafka: Condition,
+}
+
+impl Context {
+    pub(super) fn new(assignment: Arc<Assignment>, kafka: Condition) -> Self {
+        Self { assignment, kafka }
+    }
+}
+
+impl ClientContext for Context {
+    fn error(&self, error: KafkaError, reason: &str) {
+        if error.rdkafka_error_code() == Some(RDKafkaErrorCode::AllBrokersDown) {
+            self.kafka.not_ready(reason);
+        } else {
+            tracing::debug!(%error, reason, "kafka consumer");
+        }
+    }
+}
+
+impl ConsumerContext for Context {
+    fn rebalance(
+        &self,
+        consumer: &BaseConsumer<Self>,
+        code: RDKafkaRespErr,
+        partitions: &mut TopicPartitionList,
+    ) {
+        if code == RDKafkaRespErr::RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
+            self.assignment.assign(consumer, partitions);
+        } else {
+            self.assignment.revoke(consumer);
+        }
+    }
+}

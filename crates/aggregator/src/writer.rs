@@ -1,0 +1,111 @@
+//! One batch, one transaction, repeated until it is committed.
+
+use crate::Handles;
+use ops::health::Condition;
+use ops::metrics::{Counter, Histogram, Metrics};
+use ops::retry::Backoff;
+use ops::shutdown::Shutdown;
+use std::time::{Duration, Instant};
+use store::{Batch, Ingested, Store, StoreFailure};
+
+/// Writes batches and counts what became of them.
+pub struct Writer {
+    store: Store,
+    raw_retention: Duration,
+    metrics: Metrics,
+    database: Condition,
+}
+
+/// Why a batch was not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unwritten {
+    /// Another process has moved the log's position: the batch is its business now.
+    LostPosition,
+    /// The process was told to stop while the database was away.
+    Stopped,
+}
+
+impl Writer {
+    /// A writer to `store`, that refuses records older than `raw_retention` at their receipt.
+    #[must_use]
+    pub fn new(store: Store, raw_retention: Duration, handles: &Handles) -> Self {
+        Self {
+            store,
+            raw_retention,
+            metrics: handles.metrics.clone(),
+            database: handles.health.condition("database"),
+        }
+    }
+
+    /// Writes a batch whose first message came at `begun`; returns when it is committed. Whatever
+    /// the database says against it, the same batch is tried again: nothing is dropped.
+    ///
+    /// # Errors
+    /// When the batch belongs to another process by now, or when told to stop.
+    pub async fn write(
+        &self,
+        batch: &Batch,
+        begun: Instant,
+        shutdown: &Shutdown,
+    ) -> Result<(), Unwritten> {
+        let mut backoff = Backoff::default();
+        loop {
+            match self.store.ingest(batch, self.raw_retention).await {
+                Ok(ingested) => {
+                    self.database.ready();
+                    self.count(batch, &ingested, begun);
+                    return Ok(());
+                }
+                Err(StoreFailure::LostPosition) => return Err(Unwritten::LostPosition),
+                Err(failure @ (StoreFailure::Transient(_) | StoreFailure::Permanent(_))) => {
+                    self.database.not_ready(failure.to_string());
+                    self.metrics
+                        .update(|update| update.add(Counter::AggregatorRetries, 1));
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(backoff.next_wait()) => {}
+                () = shutdown.requested() => return Err(Unwritten::Stopped),
+            }
+        }
+    }
+
+    /// Asks for a sign of life when there is nothing to write.
+    pub async fn probe(&self) {
+        match self.store.ping().await {
+            Ok(()) => self.database.ready(),
+            Err(failure) => self.database.not_ready(failure.to_string()),
+        }
+    }
+
+    /// Dead letters of the bridge are counted by the bridge; here only as imported.
+    fn count(&self, batch: &Batch, ingested: &Ingested, begun: Instant) {
+        let consumed = batch.records.len() + batch.refused.len();
+        self.metrics.update(|update| {
+            update.add(Counter::AggregatorConsumedMessages, consumed as u64);
+            update.add(Counter::AggregatorStoredMessages, ingested.stored);
+            update.add(Counter::AggregatorDuplicateMessages, ingested.duplicates);
+            update.add(Counter::AggregatorConflictMessages, ingested.conflicts);
+            for (reason, count) in &ingested.dead_lettered {
+                update.add_labelled(
+                    Counter::AggregatorDeadLetteredMessages,
+                    reason.as_str(),
+                    *count,
+                );
+            }
+            update.add(Counter::AggregatorImportedDeadLetters, ingested.imported);
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "a batch is far below 2^52 messages"
+            )]
+            update.observe(
+                Histogram::AggregatorBatchMessages,
+                (consumed + batch.imported.len()) as f64,
+            );
+            update.observe(
+                Histogram::AggregatorBatchSeconds,
+                begun.elapsed().as_secs_f64(),
+            );
+        });
+    }
+}

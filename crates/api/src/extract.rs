@@ -1,0 +1,15 @@
+//! What handlers take from a request.
+
+mod body;
+mod found;
+mod member;
+mod query;
+mod user;
+mod uuid;
+
+pub(crate) use body::JsonObject;
+pub(crate) use found::Found;
+pub(crate) use member::{Member, require_membership};
+pub(crate) use query::Parameters;
+pub(crate) use user::{User, authenticate};
+pub(crate) use uuid::parse_uuid;

@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+
+mod buildings;
+mod config;
+mod electricity;
+mod error;
+mod exchange;
+mod extract;
+mod limits;
+mod login;
+pub mod password;
+mod router;
+mod run;
+mod sensors;
+mod serve;
+mod state;
+pub mod token;
+
+pub use config::{Config, Handles};
+pub use run::run;

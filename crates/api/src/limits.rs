@@ -1,0 +1,56 @@
+//! Every bound of the api, each with its reason.
+
+use ops::shutdown::GRACE;
+use std::time::Duration;
+
+/// Largest request body (`decisions.md`, general).
+pub(crate) const BODY_BYTES: usize = 64 * 1024;
+
+/// How much of a body that is too large is still read, so that its sender gets to see the 413 instead
+/// of a broken connection.
+pub(crate) const DISCARDED_BODY_BYTES: usize = 4 * 1024 * 1024;
+
+/// Request line and headers together: room for the uuids of a thousand sensors.
+pub(crate) const HEAD_BYTES: usize = 64 * 1024;
+
+/// How long a client may take to send a request's head, and how long a connection may be idle.
+pub(crate) const HEAD_READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a client may take to send a body of at most [`BODY_BYTES`].
+pub(crate) const BODY_READ_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long an answer may take: what is in flight when the process is told to stop ends in time.
+pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// How long requests in flight may take to end after the process was told to stop; the rest of
+/// the process needs the last second itself.
+pub(crate) const DRAIN_TIMEOUT: Duration = GRACE.saturating_sub(Duration::from_secs(1));
+
+/// How long a connection without a request in flight may still begin one when the process was told
+/// to stop: its bytes may be on their way.
+pub(crate) const LAST_REQUEST_WAIT: Duration = Duration::from_millis(250);
+
+/// Connections held at once; further ones wait in the kernel's queue.
+pub(crate) const CONNECTIONS_AT_ONCE: usize = 4_096;
+
+/// Requests worked on at once; further ones wait, within [`REQUEST_TIMEOUT`].
+pub(crate) const REQUESTS_AT_ONCE: usize = 512;
+
+/// Passwords checked at once: each costs a core for some 20 ms, and 19 MiB.
+pub(crate) const PASSWORD_CHECKS_AT_ONCE: usize = 4;
+
+/// Refresh tokens that a user may have outstanding (`interface.md`, limits).
+pub(crate) const OUTSTANDING_REFRESH_TOKENS: i64 = 50;
+
+/// What `Retry-After` says when the service cannot answer now.
+pub(crate) const RETRY_AFTER_S: u64 = 2;
+
+/// Longest `X-Request-Id` that is taken over from a request.
+pub(crate) const REQUEST_ID_BYTES: usize = 128;
+
+/// How often the database is asked for a sign of life.
+pub(crate) const PROBE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// After how long without an answer it counts as away; longer than the store waits for a
+/// connection, so that the store's own words tell why.
+pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_secs(4);

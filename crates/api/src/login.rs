@@ -1,0 +1,130 @@
+//! `POST /public-api/token/`: a token pair for a user name and a password.
+
+use crate::error::Problem;
+use crate::extract::JsonObject;
+use crate::limits::{OUTSTANDING_REFRESH_TOKENS, PASSWORD_CHECKS_AT_ONCE};
+use crate::password::{self, PasswordFailure};
+use crate::state::Api;
+use crate::token::TokenKind;
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use std::sync::Arc;
+use store::{Login, LoginRefusal, RefreshToken};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+/// What both token endpoints answer.
+#[derive(Serialize)]
+pub(crate) struct TokenPair {
+    access: String,
+    refresh: String,
+}
+
+pub(crate) async fn log_in(
+    State(api): State<Api>,
+    JsonObject(mut fields): JsonObject,
+) -> Result<Json<TokenPair>, Problem> {
+    let username = fields.required_string("username");
+    let password = fields.required_string("password");
+    let (username, password) = fields.finish(username.zip(password))?;
+    let login = stored_login(&api, &username).await?;
+    if !api.passwords.check(password, login).await? {
+        return Err(Problem::AuthenticationFailed);
+    }
+    let now = api.now();
+    let access = api.keys.issue(TokenKind::Access, &username, now)?;
+    let refresh = api.keys.issue(TokenKind::Refresh, &username, now)?;
+    let remembered = RefreshToken {
+        jti: refresh.jti,
+        issued_at: refresh.issued_at,
+        expires_at: refresh.expires_at,
+    };
+    let limit = OUTSTANDING_REFRESH_TOKENS;
+    match api
+        .store
+        .hand_out_refresh_token(&username, remembered, limit)
+        .await?
+    {
+        Ok(()) => Ok(Json(TokenPair {
+            access: access.token,
+            refresh: refresh.token,
+        })),
+        Err(LoginRefusal::TooManyOutstanding) => Err(Problem::TooManyOutstandingTokens),
+    }
+}
+
+async fn stored_login(api: &Api, username: &str) -> Result<Option<Login>, Problem> {
+    // The database's texts hold no NUL, so no user has it in the name.
+    if username.contains('\0') {
+        return Ok(None);
+    }
+    Ok(api.store.login(username).await?)
+}
+
+/// Checks passwords, a bounded number at once, and an unknown user's at the same cost as a wrong one.
+pub(crate) struct PasswordChecks {
+    places: Arc<Semaphore>,
+    /// What the password of nobody is checked against.
+    nobody: String,
+}
+
+impl PasswordChecks {
+    pub(crate) fn new() -> Result<Self, PasswordFailure> {
+        Ok(Self {
+            places: Arc::new(Semaphore::new(PASSWORD_CHECKS_AT_ONCE)),
+            nobody: password::hash("")?,
+        })
+    }
+
+    /// Whether the password is that of a user who exists and is not disabled.
+    async fn check(&self, password: String, login: Option<Login>) -> Result<bool, Problem> {
+        let may_log_in = login.as_ref().is_some_and(|login| !login.disabled);
+        let stored = login.map_or_else(|| self.nobody.clone(), |login| login.password_hash);
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        let place = place.map_err(|error| Problem::Internal(error.to_string()))?;
+        let check = move || {
+            let checked = password::verify(&password, &stored);
+            // Held here, since the check goes on when the request is given up.
+            drop(place);
+            checked
+        };
+        let right = spawn_blocking(check)
+            .await
+            .map_err(|error| Problem::Internal(format!("password check: {error}")))??;
+        Ok(right && may_log_in)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_right_password_of_an_enabled_user_logs_in() {
+        let checks = PasswordChecks::new().unwrap();
+        let password_hash = password::hash("secret").unwrap();
+        let login = |disabled| {
+            let password_hash = password_hash.clone();
+            Some(Login {
+                password_hash,
+                disabled,
+            })
+        };
+        assert_eq!(
+            checks.check("secret".to_owned(), login(false)).await,
+            Ok(true)
+        );
+        assert_eq!(
+            checks.check("Secret".to_owned(), login(false)).await,
+            Ok(false)
+        );
+        assert_eq!(
+            checks.check("secret".to_owned(), login(true)).await,
+            Ok(false)
+        );
+        assert_eq!(checks.check("secret".to_owned(), None).await, Ok(false));
+        // Nobody's password is known, and logs nobody in.
+        assert_eq!(checks.check(String::new(), None).await, Ok(false));
+    }
+}

@@ -1,0 +1,53 @@
+//! The api as a component: serve until told to stop, and tell whether the database answers.
+
+use crate::config::{Config, Handles};
+use crate::exchange::Exchange;
+use crate::limits::{PROBE_INTERVAL, PROBE_TIMEOUT};
+use crate::serve::serve;
+use crate::state::Api;
+use ops::failure::Fatal;
+use ops::health::Condition;
+use ops::shutdown::Shutdown;
+use store::Store;
+use tokio::net::TcpListener;
+use tokio::time::{sleep, timeout};
+
+/// Serves the public API on `listener` until `shutdown`, then finishes what is in flight, within
+/// [`ops::shutdown::GRACE`]. A database that is away makes the condition `database` fail, and
+/// answers 503, until it is back.
+///
+/// # Errors
+/// When the system gives no randomness to start with.
+pub async fn run(
+    config: Config,
+    listener: TcpListener,
+    store: Store,
+    handles: Handles,
+    shutdown: Shutdown,
+) -> Result<(), Fatal> {
+    let database = handles.health.condition("database");
+    let api = Api::new(config, store.clone(), handles)
+        .map_err(|failure| Fatal(format!("cannot start the api: {failure}")))?;
+    tokio::join!(
+        serve(listener, Exchange::new(api), &shutdown),
+        watch_database(&store, &database, &shutdown),
+    );
+    Ok(())
+}
+
+async fn watch_database(store: &Store, condition: &Condition, shutdown: &Shutdown) {
+    let watch = async {
+        loop {
+            match timeout(PROBE_TIMEOUT, store.ping()).await {
+                Ok(Ok(())) => condition.ready(),
+                Ok(Err(failure)) => condition.not_ready(failure.to_string()),
+                Err(_) => condition.not_ready("the database does not answer"),
+            }
+            sleep(PROBE_INTERVAL).await;
+        }
+    };
+    tokio::select! {
+        () = shutdown.requested() => {}
+        () = watch => {}
+    }
+}

@@ -1,0 +1,95 @@
+//! `GET /public-api/buildings/{uuid}/sensors/`: the sensors of a building.
+
+use crate::error::Problem;
+use crate::extract::Member;
+use crate::state::Api;
+use axum::Json;
+use axum::extract::State;
+use domain::electricity::{Source, sources};
+use domain::sensor::SensorKind;
+use serde::Serialize;
+use store::{Contributor, Sensor};
+use uuid::Uuid;
+
+#[derive(Serialize)]
+pub(crate) struct SensorBody {
+    id: i64,
+    sensor_uuid: Uuid,
+    name: String,
+    kind: &'static str,
+    unit: &'static str,
+    energy_method: Option<&'static str>,
+    min_interval: String,
+    sensor_hub: HubBody,
+    /// Of a combined sensor; of all others empty.
+    contributors: Vec<ContributorBody>,
+}
+
+#[derive(Serialize)]
+struct HubBody {
+    uuid: Uuid,
+    name: String,
+    kind: String,
+}
+
+#[derive(Clone, Serialize)]
+struct ContributorBody {
+    sensor_uuid: Uuid,
+    factor: i32,
+}
+
+pub(crate) async fn list(
+    State(api): State<Api>,
+    member: Member,
+) -> Result<Json<Vec<SensorBody>>, Problem> {
+    let sensors = api.store.sensors_of(member.building).await?;
+    Ok(Json(bodies(sensors)))
+}
+
+fn bodies(sensors: Vec<Sensor>) -> Vec<SensorBody> {
+    let contributors: Vec<ContributorBody> = Sensor::contributors(&sensors)
+        .into_iter()
+        .map(ContributorBody::from)
+        .collect();
+    let sources = sources_of(&sensors);
+    let body = |(sensor, source)| match source {
+        Source::Combined => SensorBody::new(sensor, contributors.clone()),
+        Source::Telemetry(_) | Source::Own => SensorBody::new(sensor, Vec::new()),
+    };
+    sensors.into_iter().zip(sources).map(body).collect()
+}
+
+/// Where the power of each of a building's sensors comes from; `sensors` as the store orders them.
+pub(crate) fn sources_of(sensors: &[Sensor]) -> Vec<Source> {
+    let kinds: Vec<SensorKind> = sensors.iter().map(|sensor| sensor.kind).collect();
+    sources(&kinds)
+}
+
+impl SensorBody {
+    fn new(sensor: Sensor, contributors: Vec<ContributorBody>) -> Self {
+        Self {
+            id: sensor.id,
+            sensor_uuid: sensor.sensor_uuid,
+            name: sensor.name,
+            kind: sensor.kind.as_str(),
+            unit: sensor.kind.unit(),
+            energy_method: sensor.kind.energy_method(),
+            min_interval: sensor.min_interval,
+            sensor_hub: HubBody {
+                uuid: sensor.hub.uuid,
+                name: sensor.hub.name,
+                kind: sensor.hub.kind,
+            },
+            contributors,
+        }
+    }
+}
+
+impl From<Contributor> for ContributorBody {
+    fn from(contributor: Contributor) -> Self {
+        Self {
+            sensor_uuid: contributor.sensor_uuid,
+            factor: contributor.factor,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What every handler can reach.
+
+use crate::config::{Config, Handles};
+use crate::login::PasswordChecks;
+use crate::password::PasswordFailure;
+use crate::token::Keys;
+use domain::time::Timestamp;
+use ops::clock::Clock;
+use ops::metrics::Metrics;
+use std::sync::Arc;
+use store::Store;
+
+/// The router's state; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Api(Arc<Shared>);
+
+/// What the clones share.
+pub(crate) struct Shared {
+    pub(crate) store: Store,
+    pub(crate) keys: Keys,
+    pub(crate) metrics: Metrics,
+    pub(crate) passwords: PasswordChecks,
+    clock: Clock,
+}
+
+impl Api {
+    /// Takes some 20 ms, for the hash that unknown users are checked against.
+    pub(crate) fn new(
+        config: Config,
+        store: Store,
+        handles: Handles,
+    ) -> Result<Self, PasswordFailure> {
+        Ok(Self(Arc::new(Shared {
+            store,
+            keys: config.keys,
+            metrics: handles.metrics,
+            passwords: PasswordChecks::new()?,
+            clock: handles.clock,
+        })))
+    }
+
+    /// The moment in which a request is answered.
+    pub(crate) fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.0.clock.now_micros())
+    }
+}
+
+impl std::ops::Deref for Api {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}

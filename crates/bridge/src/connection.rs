@@ -1,0 +1,135 @@
+//! One connection to the broker: how it is asked for, and what is subscribed to on it.
+//!
+//! Every connection has a client and an event loop of its own. rumqttc's event loop survives a
+//! connection together with publishes that it read but did not hand out, requests that were not
+//! written and topic aliases; with a fresh one, nothing of an old connection can reach a new one.
+
+use crate::address::Address;
+use crate::config::{
+    Config, KEEP_ALIVE, LARGEST_PACKET_BYTES, REQUEST_CAPACITY, SESSION_EXPIRY_SECONDS,
+};
+use crate::ledger::Acknowledgement;
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::{Filter, Publish, RetainForwardRule, SubAck, SubscribeReasonCode};
+use rumqttc::v5::{AsyncClient, EventLoop, MqttOptions};
+use rumqttc::{NetworkOptions, Transport};
+use wire::topic::{MqttTopic, RecordKind};
+
+mod tls;
+
+/// The bridge publishes nothing; rumqttc reserves memory for as many publishes as this.
+const OUTGOING_IN_FLIGHT: u16 = 16;
+
+/// Makes connections to one broker, each with the same session.
+pub(crate) struct Connector {
+    options: MqttOptions,
+    filters: Vec<Filter>,
+}
+
+impl Connector {
+    /// Reads what the configuration says about the broker.
+    ///
+    /// # Errors
+    /// A URL or a share group that cannot be used, or no certificate to trust for `mqtts://`.
+    pub(crate) fn new(config: &Config) -> Result<Self, String> {
+        let address = Address::parse(&config.mqtt_url)?;
+        Ok(Self {
+            options: options(config, address)?,
+            filters: filters(config.share_group.as_deref(), &config.kinds)?,
+        })
+    }
+
+    /// A connection that is made when its event loop is polled.
+    pub(crate) fn connect(&self) -> (AsyncClient, EventLoop) {
+        AsyncClient::new(self.options.clone(), REQUEST_CAPACITY)
+    }
+
+    /// Asks for the subscriptions; to ask again changes nothing.
+    pub(crate) fn subscribe(&self, client: &AsyncClient) -> Result<(), String> {
+        let asked = client.try_subscribe_many(self.filters.clone());
+        asked.map_err(|error| format!("cannot subscribe: {error}"))
+    }
+}
+
+/// Writes the acknowledgement of a message to the connection that delivered it.
+pub(crate) fn acknowledge(
+    client: &AsyncClient,
+    acknowledgement: Acknowledgement,
+) -> Result<(), String> {
+    let handed_over = client.try_ack(&Publish {
+        qos: acknowledgement.qos,
+        pkid: acknowledgement.packet_identifier,
+        ..Publish::default()
+    });
+    handed_over.map_err(|error| format!("cannot acknowledge: {error}"))
+}
+
+/// What the broker refused of a subscription, if anything.
+pub(crate) fn refused(answer: &SubAck) -> Option<String> {
+    let granted = SubscribeReasonCode::Success(QoS::AtLeastOnce);
+    let other = answer.return_codes.iter().find(|code| **code != granted)?;
+    Some(format!(
+        "the broker does not grant the subscription: {other:?}"
+    ))
+}
+
+fn options(config: &Config, address: Address) -> Result<MqttOptions, String> {
+    let mut options = MqttOptions::new(&config.client_id, address.host, address.port);
+    let mut network = NetworkOptions::new();
+    // Acknowledgements are small packets; held back, they would hold back the next messages.
+    network.set_tcp_nodelay(true);
+    options
+        .set_clean_start(false)
+        .set_session_expiry_interval(Some(SESSION_EXPIRY_SECONDS))
+        .set_receive_maximum(Some(config.receive_maximum.max(1)))
+        // rumqttc's own default is 10 KiB, and unknown to the broker.
+        .set_max_packet_size(Some(LARGEST_PACKET_BYTES))
+        .set_manual_acks(true)
+        .set_keep_alive(KEEP_ALIVE)
+        .set_outgoing_inflight_upper_limit(OUTGOING_IN_FLIGHT)
+        .set_network_options(network);
+    enter(&mut options, address.login, address.encrypted)?;
+    Ok(options)
+}
+
+/// Login and encryption, as the broker's URL says.
+pub(crate) fn enter(
+    options: &mut MqttOptions,
+    login: Option<(String, String)>,
+    encrypted: bool,
+) -> Result<(), String> {
+    if let Some((user, password)) = login {
+        options.set_credentials(user, password);
+    }
+    if encrypted {
+        options.set_transport(Transport::tls_with_config(tls::trusting_the_system()?));
+    }
+    Ok(())
+}
+
+fn filters(share_group: Option<&str>, kinds: &[RecordKind]) -> Result<Vec<Filter>, String> {
+    let prefix = match share_group {
+        None => String::new(),
+        Some(group) if group.is_empty() || group.contains(['/', '+', '#']) => {
+            return Err(format!(
+                "mqtt share group {group:?}: empty, or has one of / + #"
+            ));
+        }
+        Some(group) => format!("$share/{group}/"),
+    };
+    if kinds.is_empty() {
+        return Err("no kind of record to subscribe to".to_owned());
+    }
+    let filter = |kind: &RecordKind| {
+        let path = format!("{prefix}{}", MqttTopic::filter(*kind));
+        Filter {
+            // What is retained comes with a new session; in an old one its changes were queued.
+            retain_forward_rule: RetainForwardRule::OnNewSubscribe,
+            ..Filter::new(path, QoS::AtLeastOnce)
+        }
+    };
+    Ok(kinds.iter().map(filter).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod address;
+mod config;
+mod connection;
+mod conservation;
+mod intake;
+mod ledger;
+mod log;
+mod look;
+mod run;
+
+pub use config::{Config, Handles};
+pub use log::direct::{DirectLog, Handover, Receipt};
+pub use log::kafka::{KafkaConfig, KafkaLog, WrongOption};
+pub use log::{Letter, Log};
+pub use look::{BrokerOffer, look_at_broker};
+pub use run::run;

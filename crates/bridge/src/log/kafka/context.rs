@@ -1,0 +1,61 @@
+//! librdkafka's callbacks, turned into reports.
+
+use crate::ledger::Ticket;
+use crate::log::{Deliveries, Outcome};
+use rdkafka::ClientContext;
+use rdkafka::config::RDKafkaLogLevel;
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::message::DeliveryResult;
+use rdkafka::producer::ProducerContext;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Passes delivery reports on, on librdkafka's own thread: no future, no task and no allocation for
+/// each message.
+#[derive(Debug, Default)]
+pub(super) struct ReportingContext {
+    pub(super) deliveries: Deliveries,
+    /// Whether all topics were there when last looked.
+    pub(super) topics_known: AtomicBool,
+}
+
+impl ClientContext for ReportingContext {
+    fn log(&self, level: RDKafkaLogLevel, facility: &str, line: &str) {
+        // Outages are told once, by the conditions.
+        tracing::debug!(?level, facility, line, "kafka client");
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        tracing::debug!(%error, reason, "kafka client");
+        // A fatal one is the loop's to find.
+        self.deliveries.wake();
+    }
+}
+
+impl ProducerContext for ReportingContext {
+    type DeliveryOpaque = usize;
+
+    fn delivery(&self, result: &DeliveryResult<'_>, ticket: usize) {
+        let outcome = match result {
+            Ok(_) => Outcome::Durable,
+            Err((error, _)) => self.judge(error),
+        };
+        self.deliveries.report(Ticket(ticket), outcome);
+    }
+}
+
+impl ReportingContext {
+    fn judge(&self, error: &KafkaError) -> Outcome {
+        match error.rdkafka_error_code() {
+            Some(RDKafkaErrorCode::PurgeQueue | RDKafkaErrorCode::PurgeInflight) => {
+                return Outcome::Returned;
+            }
+            Some(
+                RDKafkaErrorCode::UnknownTopic
+                | RDKafkaErrorCode::UnknownPartition
+                | RDKafkaErrorCode::UnknownTopicOrPartition,
+            ) => self.topics_known.store(false, Ordering::Release),
+            Some(_) | None => {}
+        }
+        Outcome::Failed(format!("kafka: {error}"))
+    }
+}

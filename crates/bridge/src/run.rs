@@ -1,0 +1,120 @@
+//! The bridge's loop: one task owns the connection, the client and the ledger.
+
+mod bridge;
+mod stopping;
+
+use crate::config::{Config, Handles};
+use crate::log::Log;
+use bridge::{Bridge, Ended};
+use ops::failure::Fatal;
+use ops::shutdown::Shutdown;
+use rumqttc::Outgoing;
+use rumqttc::v5::mqttbytes::v5::Packet;
+use rumqttc::v5::{AsyncClient, ConnectionError, Event};
+use std::pin::{Pin, pin};
+use stopping::Stopping;
+use tokio::select;
+use tokio::time::sleep;
+
+/// What the loop wakes up for.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "lives for one turn of the loop; a box would cost an allocation for each packet"
+)]
+enum Happening {
+    Mqtt(Result<Event, ConnectionError>),
+    Reported,
+    Room,
+    StopRequested,
+    StopOverdue,
+}
+
+/// Carries messages from the broker to the log until `shutdown`, whatever servers come and go.
+///
+/// # Errors
+/// A configuration that cannot be used, or a log that will never take a message again.
+pub async fn run(
+    config: Config,
+    log: Log,
+    handles: Handles,
+    shutdown: Shutdown,
+) -> Result<(), Fatal> {
+    let mut bridge = Bridge::new(&config, log, handles)?;
+    loop {
+        match connection(&mut bridge, &shutdown).await {
+            Ended::Stopped => return Ok(()),
+            Ended::Fatal(fatal) => return Err(fatal),
+            Ended::Lost(cause) => {
+                let wait = bridge.lose(cause);
+                select! {
+                    () = sleep(wait) => {}
+                    () = shutdown.requested() => return Ok(()),
+                }
+            }
+        }
+    }
+}
+
+/// One connection, from its CONNECT to its end.
+async fn connection(bridge: &mut Bridge, shutdown: &Shutdown) -> Ended {
+    let (client, mut eventloop) = bridge.connect();
+    let mut stopping = Stopping::default();
+    loop {
+        // The poll is not dropped before it is ready: it may be in the middle of a packet.
+        let mut poll = pin!(eventloop.poll());
+        let event = loop {
+            let step = match next(bridge, poll.as_mut(), shutdown, &stopping).await {
+                Happening::Mqtt(event) => break event,
+                Happening::Reported => bridge.settle(&client),
+                Happening::Room => bridge.hand_over(),
+                Happening::StopRequested => stopping.begin(bridge),
+                Happening::StopOverdue => stopping.give_up(bridge, &client),
+            };
+            if let Err(ended) = stopping.proceed(step, bridge, &client, shutdown) {
+                return ended;
+            }
+        };
+        let step = match event {
+            Ok(event) => received(bridge, &client, event, &stopping),
+            Err(error) => Err(stopping.lost(bridge, &error)),
+        };
+        if let Err(ended) = stopping.proceed(step, bridge, &client, shutdown) {
+            return ended;
+        }
+    }
+}
+
+async fn next(
+    bridge: &Bridge,
+    poll: Pin<&mut impl Future<Output = Result<Event, ConnectionError>>>,
+    shutdown: &Shutdown,
+    stopping: &Stopping,
+) -> Happening {
+    select! {
+        event = poll => Happening::Mqtt(event),
+        () = bridge.reported() => Happening::Reported,
+        () = bridge.room(), if bridge.has_waiting() => Happening::Room,
+        () = shutdown.requested(), if !stopping.begun() => Happening::StopRequested,
+        () = stopping.overdue(), if stopping.begun() => Happening::StopOverdue,
+    }
+}
+
+fn received(
+    bridge: &mut Bridge,
+    client: &AsyncClient,
+    event: Event,
+    stopping: &Stopping,
+) -> Result<(), Ended> {
+    match event {
+        Event::Incoming(Packet::ConnAck(_)) => bridge.connected(client),
+        Event::Incoming(Packet::SubAck(answer)) => bridge.subscribed(&answer),
+        // Not entered and never acknowledged: the broker delivers it again.
+        Event::Incoming(Packet::Publish(_)) if stopping.begun() => Ok(()),
+        Event::Incoming(Packet::Publish(publish)) => bridge.arrive(publish),
+        Event::Outgoing(Outgoing::Disconnect) => Err(Ended::Stopped),
+        Event::Incoming(_) | Event::Outgoing(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,259 @@
+//! What the loop does with each happening.
+
+use crate::config::{Config, EVERY_PACKET_IDENTIFIER, Handles, STABLE_AFTER};
+use crate::connection::{Connector, acknowledge, refused};
+use crate::conservation::{Acknowledged, count_abandoned, count_arrival, count_overflow};
+use crate::intake;
+use crate::ledger::{Acknowledgement, Ledger};
+use crate::log::{Attempt, Log, Outcome};
+use domain::time::Timestamp;
+use ops::failure::Fatal;
+use ops::health::Condition;
+use ops::metrics::Counter;
+use ops::retry::Backoff;
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::{Publish, SubAck};
+use rumqttc::v5::{AsyncClient, EventLoop};
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+
+/// Why a connection is over.
+pub(super) enum Ended {
+    /// The process stops.
+    Stopped,
+    /// Another one is to be made.
+    Lost(String),
+    /// No other one would help.
+    Fatal(Fatal),
+}
+
+/// Everything that outlives a connection.
+pub(super) struct Bridge {
+    connector: Connector,
+    log: Log,
+    ledger: Ledger,
+    handles: Handles,
+    receive_maximum: usize,
+    mqtt: Condition,
+    delivery: Condition,
+    /// When the present connection was confirmed.
+    connected_at: Option<Instant>,
+    between_connections: Backoff,
+    /// Nothing is handed over before this moment.
+    paused_until: Option<Instant>,
+    between_attempts: Backoff,
+    /// Whether the present connection has lost messages without a guarantee.
+    overflowed: bool,
+    /// What the log needs beside this loop; ends with it.
+    _tasks: JoinSet<()>,
+}
+
+impl Bridge {
+    pub(super) fn new(config: &Config, log: Log, handles: Handles) -> Result<Self, Fatal> {
+        let connector = Connector::new(config).map_err(Fatal)?;
+        let mqtt = handles.health.condition("mqtt");
+        let delivery = handles.health.condition("delivery");
+        delivery.ready();
+        let mut tasks = JoinSet::new();
+        log.start(&mut tasks, &handles.health);
+        Ok(Self {
+            connector,
+            log,
+            ledger: Ledger::default(),
+            handles,
+            receive_maximum: usize::from(config.receive_maximum.max(1)),
+            mqtt,
+            delivery,
+            connected_at: None,
+            between_connections: Backoff::default(),
+            paused_until: None,
+            between_attempts: Backoff::default(),
+            overflowed: false,
+            _tasks: tasks,
+        })
+    }
+
+    pub(super) fn connect(&self) -> (AsyncClient, EventLoop) {
+        self.connector.connect()
+    }
+
+    pub(super) fn is_connected(&self) -> bool {
+        self.connected_at.is_some()
+    }
+
+    pub(super) fn connected(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+        self.connected_at = Some(Instant::now());
+        self.connector.subscribe(client).map_err(Ended::Lost)
+    }
+
+    pub(super) fn subscribed(&self, answer: &SubAck) -> Result<(), Ended> {
+        if let Some(cause) = refused(answer) {
+            return Err(Ended::Lost(cause));
+        }
+        self.mqtt.ready();
+        Ok(())
+    }
+
+    /// Enters a message and hands it over.
+    pub(super) fn arrive(&mut self, publish: Publish) -> Result<(), Ended> {
+        let without_guarantee = publish.qos == QoS::AtMostOnce;
+        if without_guarantee && self.ledger.in_flight() >= self.receive_maximum {
+            self.overflow();
+            return Ok(());
+        }
+        if self.ledger.in_flight() >= EVERY_PACKET_IDENTIFIER {
+            let cause = "the broker uses packet identifiers that are not free";
+            return Err(Ended::Lost(cause.to_owned()));
+        }
+        let acknowledgement = Acknowledgement {
+            packet_identifier: publish.pkid,
+            qos: publish.qos,
+        };
+        let received_at = Timestamp::from_micros(self.handles.clock.now_micros());
+        let letter = intake::receive(publish, received_at);
+        self.ledger.arrive(letter, acknowledgement);
+        count_arrival(&self.handles.metrics);
+        self.hand_over()
+    }
+
+    /// Hands over what waits, as far as there is room.
+    pub(super) fn hand_over(&mut self) -> Result<(), Ended> {
+        if self
+            .paused_until
+            .is_some_and(|until| Instant::now() < until)
+        {
+            return Ok(());
+        }
+        self.paused_until = None;
+        while let Some((ticket, letter)) = self.ledger.next_waiting() {
+            match self.log.hand_over(ticket, letter) {
+                Attempt::Taken => self.ledger.handed_over(ticket),
+                Attempt::Full => break,
+                Attempt::Refused(cause) => {
+                    self.ledger.failed(ticket);
+                    self.pause(cause, 1);
+                    break;
+                }
+                Attempt::Ended(cause) => return Err(Ended::Fatal(Fatal(cause))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what became of messages, and acknowledges what may be acknowledged.
+    pub(super) fn settle(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+        if let Some(cause) = self.log.fatal() {
+            return Err(Ended::Fatal(Fatal(cause)));
+        }
+        let mut failures = 0;
+        let mut last_cause = None;
+        for report in self.log.deliveries().take() {
+            match report.outcome {
+                Outcome::Durable => self.ledger.durable(report.ticket),
+                Outcome::Returned => self.ledger.returned(report.ticket),
+                Outcome::Failed(cause) => {
+                    if self.ledger.failed(report.ticket) {
+                        failures += 1;
+                        last_cause = Some(cause);
+                    }
+                }
+            }
+        }
+        match last_cause {
+            Some(cause) => self.pause(cause, failures),
+            None => self.recover(),
+        }
+        self.acknowledge(client)?;
+        self.hand_over()
+    }
+
+    /// Prepares for the next connection; tells how long to wait before it.
+    pub(super) fn lose(&mut self, cause: String) -> Duration {
+        self.mqtt.not_ready(cause);
+        self.abandon();
+        if let Some(since) = self.connected_at.take() {
+            let metrics = &self.handles.metrics;
+            metrics.update(|update| update.add(Counter::BridgeReconnects, 1));
+            if since.elapsed() >= STABLE_AFTER {
+                self.between_connections.reset();
+            }
+        }
+        self.between_connections.next_wait()
+    }
+
+    /// Gives up what is in flight: the broker delivers it again on the next connection.
+    pub(super) fn abandon(&mut self) {
+        let abandoned = self.ledger.forget();
+        self.overflowed = false;
+        self.recover();
+        if abandoned > 0 {
+            count_abandoned(&self.handles.metrics, abandoned);
+            self.log.purge();
+            tracing::info!(messages = abandoned, "in flight at the connection's end");
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ledger.is_empty()
+    }
+
+    pub(super) fn has_waiting(&self) -> bool {
+        self.ledger.has_waiting()
+    }
+
+    /// Waits for reports.
+    pub(super) async fn reported(&self) {
+        self.log.deliveries().arrived().await;
+    }
+
+    /// Waits until another attempt to hand over makes sense.
+    pub(super) async fn room(&self) {
+        match self.paused_until {
+            Some(until) => sleep_until(until).await,
+            None => self.log.room().await,
+        }
+    }
+
+    fn acknowledge(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+        let mut acknowledged = Acknowledged::default();
+        let mut trouble = Ok(());
+        for entry in self.ledger.take_acknowledgeable() {
+            acknowledged.add(&entry.letter);
+            if let Err(cause) = acknowledge(client, entry.acknowledgement) {
+                // Cannot be (see REQUEST_CAPACITY); if it is, a new connection mends it.
+                trouble = Err(Ended::Lost(cause));
+            }
+        }
+        acknowledged.count(&self.handles.metrics);
+        trouble
+    }
+
+    fn pause(&mut self, cause: String, failures: u64) {
+        let metrics = &self.handles.metrics;
+        metrics.update(|update| update.add(Counter::BridgeDeliveryFailures, failures));
+        self.delivery.not_ready(cause);
+        // Failures come in swarms: one wait for all of them.
+        if self
+            .paused_until
+            .is_none_or(|until| Instant::now() >= until)
+        {
+            self.paused_until = Some(Instant::now() + self.between_attempts.next_wait());
+        }
+    }
+
+    fn recover(&mut self) {
+        if !self.ledger.has_failed() {
+            self.between_attempts.reset();
+            self.delivery.ready();
+        }
+    }
+
+    fn overflow(&mut self) {
+        count_overflow(&self.handles.metrics);
+        if !self.overflowed {
+            self.overflowed = true;
+            tracing::warn!("messages of quality of service 0 found no room, they are lost");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Apache Kafka, one node that is broker and controller (KRaft).
+
+mod config;
+mod java;
+mod question;
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use rustix::process::Signal;
+
+use self::java::Java;
+use crate::{StartFailure, folder, port, process::Launch, server::Server};
+
+const NAME: &str = "kafka";
+
+/// How long a start may take; it takes one to four seconds, and longer after a kill with much data.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a private Kafka is started.
+#[derive(Clone, Debug)]
+pub struct KafkaOptions {
+    /// Its folder: configuration, log and data. Made when missing.
+    pub folder: PathBuf,
+    /// The port on loopback; any free one without.
+    pub port: Option<u16>,
+}
+
+impl KafkaOptions {
+    /// A Kafka in `folder`, on any free port.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+            port: None,
+        }
+    }
+}
+
+/// A private Kafka on loopback, stopped when dropped. It makes no topic unasked.
+#[derive(Debug)]
+pub struct Kafka {
+    server: Server,
+    launch: Launch,
+    port: u16,
+}
+
+impl Kafka {
+    /// Starts Kafka and waits until it answers a request for metadata.
+    ///
+    /// # Errors
+    /// When it or Java is not on this machine, its port is in use, its folder cannot be used, or it ends or
+    /// stays silent; the last two with the last lines of its log.
+    pub fn start(options: &KafkaOptions) -> Result<Self, StartFailure> {
+        let folder = folder::make(&options.folder)?;
+        let java = Java::find(&folder)?;
+        let port = port::choose(NAME, options.port)?;
+        let controller_port = port::choose(NAME, None)?;
+        let properties = folder.join("server.properties");
+        fs::write(&properties, config::text(&folder, port, controller_port))
+            .map_err(StartFailure::about(&properties))?;
+        let properties = properties.display().to_string();
+        if !config::data(&folder).join("bootstrap.checkpoint").exists() {
+            java.format(&properties)?;
+        }
+        let launch = java.launch(&["kafka.Kafka", &properties]);
+        let mut kafka = Self {
+            server: Server::new(NAME, &folder, Signal::TERM),
+            launch,
+            port,
+        };
+        kafka.restart()?;
+        Ok(kafka)
+    }
+
+    /// The port on loopback.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// `127.0.0.1:PORT`, as clients take it.
+    pub fn brokers(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// The process id while it runs.
+    pub fn id(&self) -> Option<u32> {
+        self.server.id()
+    }
+
+    /// Stops it in order.
+    pub fn stop(&mut self) {
+        self.server.stop();
+    }
+
+    /// Kills it (SIGKILL). What it had acknowledged is there after [`Self::restart`].
+    pub fn kill(&mut self) {
+        self.server.kill();
+    }
+
+    /// Starts it again on the same port with its data; stops it first when it runs.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn restart(&mut self) -> Result<(), StartFailure> {
+        self.server.stop();
+        port::choose(NAME, Some(self.port))?;
+        let port = self.port;
+        self.server
+            .start(&self.launch, PATIENCE, || question::metadata(port))
+    }
+
+    /// Stops its time: connections stay open, nothing answers.
+    pub fn freeze(&self) {
+        self.server.freeze();
+    }
+
+    /// Lets it go on after [`Self::freeze`].
+    pub fn thaw(&self) {
+        self.server.thaw();
+    }
+}

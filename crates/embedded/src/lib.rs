@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod failure;
+mod folder;
+mod installed;
+mod kafka;
+mod mosquitto;
+mod port;
+mod postgres;
+mod process;
+mod server;
+
+pub use failure::StartFailure;
+pub use folder::temporary_folder;
+pub use kafka::{Kafka, KafkaOptions};
+pub use mosquitto::{Mosquitto, MosquittoOptions};
+pub use postgres::{Edition, Postgres, PostgresOptions};

@@ -1,0 +1,57 @@
+//! Ports on loopback.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    net::{Ipv4Addr, TcpListener},
+};
+
+use crate::StartFailure;
+
+/// Below what Linux gives to outgoing connections (32,768 and up): a port from there could be taken by any
+/// client while its server is down for a restart, even by one that tries to reach this very port.
+const LOWEST: u16 = 15_000;
+const HIGHEST: u16 = 32_000;
+
+/// How many ports are tried before giving up; each is free unless a server happens to have it.
+const ATTEMPTS: usize = 50;
+
+/// Gives the port that was asked for, if it is free, or else any free one.
+pub(crate) fn choose(server: &'static str, asked: Option<u16>) -> Result<u16, StartFailure> {
+    match asked {
+        Some(port) if is_free(port) => Ok(port),
+        Some(port) => Err(StartFailure::PortInUse { server, port }),
+        None => (0..ATTEMPTS)
+            .map(|_| random())
+            .find(|port| is_free(*port))
+            .ok_or_else(|| StartFailure::Unsuitable(format!("no free port found for {server}"))),
+    }
+}
+
+fn is_free(port: u16) -> bool {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
+/// Random, so that tests in several processes do not choose the same one at the same time.
+fn random() -> u16 {
+    let span = u64::from(HIGHEST - LOWEST);
+    let offset = RandomState::new().hash_one(std::process::id()) % span;
+    LOWEST + u16::try_from(offset).expect("the span fits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_in_use_is_said_in_one_line() {
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let failure = choose("mosquitto", Some(port)).unwrap_err();
+        assert_eq!(
+            failure.to_string(),
+            format!(
+                "port {port} that mosquitto should listen on is in use: stop who uses it, or choose another"
+            )
+        );
+    }
+}

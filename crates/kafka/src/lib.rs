@@ -1,0 +1,141 @@
+#![doc = include_str!("../README.md")]
+
+use rdkafka::ClientConfig;
+use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
+use rdkafka::client::DefaultClientContext;
+use rdkafka::error::RDKafkaErrorCode;
+use rdkafka::producer::{BaseProducer, Producer as _};
+use std::time::Duration;
+
+/// How long a request about topics may take before Kafka counts as away.
+const ADMIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Where Kafka is, and how to speak to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// `host:port`, comma list.
+    pub brokers: String,
+    /// librdkafka settings of the operator; they win over ours.
+    pub options: Vec<(String, String)>,
+}
+
+/// A topic that has to be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WantedTopic<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Partitions, if it has to be made.
+    pub partitions: i32,
+    /// Largest message in bytes, if it has to be made and the broker's default is too small.
+    pub max_message_bytes: Option<u32>,
+}
+
+/// Kafka did not answer, or refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("kafka: {0}")]
+pub struct Unreachable(pub String);
+
+impl Cluster {
+    /// The start of every client's configuration; `settings` are ours, the operator's come last.
+    #[must_use]
+    pub fn client(&self, settings: &[(&str, &str)]) -> ClientConfig {
+        let mut config = ClientConfig::new();
+        config.set("bootstrap.servers", &self.brokers);
+        for (key, value) in settings {
+            config.set(*key, *value);
+        }
+        for (key, value) in &self.options {
+            config.set(key, value);
+        }
+        config
+    }
+
+    /// Makes the topics that are missing; one that another process makes at the same time is fine.
+    ///
+    /// # Errors
+    /// When Kafka does not answer within five seconds, or refuses.
+    pub async fn create_missing(&self, topics: &[WantedTopic<'_>]) -> Result<(), Unreachable> {
+        let admin: AdminClient<DefaultClientContext> =
+            self.client(&[]).create().map_err(unreachable)?;
+        let sizes: Vec<Option<String>> = topics
+            .iter()
+            .map(|it| it.max_message_bytes.map(|bytes| bytes.to_string()))
+            .collect();
+        let wanted: Vec<NewTopic<'_>> = topics
+            .iter()
+            .zip(&sizes)
+            .map(|(topic, size)| {
+                // -1: the broker's own default replication.
+                let new = NewTopic::new(topic.name, topic.partitions, TopicReplication::Fixed(-1));
+                match size {
+                    Some(bytes) => new.set("max.message.bytes", bytes),
+                    None => new,
+                }
+            })
+            .collect();
+        let options = AdminOptions::new().request_timeout(Some(ADMIN_TIMEOUT));
+        let results = admin
+            .create_topics(&wanted, &options)
+            .await
+            .map_err(unreachable)?;
+        for result in results {
+            match result {
+                Ok(_) | Err((_, RDKafkaErrorCode::TopicAlreadyExists)) => {}
+                Err((topic, code)) => {
+                    return Err(Unreachable(format!("topic {topic} cannot be made: {code}")));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Cluster {
+    /// Asks which brokers answer and which of `topics` are missing. Blocks for `patience` at most.
+    ///
+    /// # Errors
+    /// When Kafka does not answer in time.
+    pub fn look(&self, topics: &[&str], patience: Duration) -> Result<Found, Unreachable> {
+        let client: BaseProducer = self.client(&[]).create().map_err(unreachable)?;
+        let metadata = client
+            .client()
+            .fetch_metadata(None, patience)
+            .map_err(unreachable)?;
+        let known: Vec<&str> = metadata.topics().iter().map(|topic| topic.name()).collect();
+        let missing = topics.iter().filter(|topic| !known.contains(*topic));
+        Ok(Found {
+            brokers: metadata.brokers().len(),
+            missing_topics: missing.map(|topic| (*topic).to_owned()).collect(),
+        })
+    }
+}
+
+/// What a look at Kafka found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Brokers of the cluster.
+    pub brokers: usize,
+    /// Topics that nobody has made yet.
+    pub missing_topics: Vec<String>,
+}
+
+fn unreachable(error: rdkafka::error::KafkaError) -> Unreachable {
+    Unreachable(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_operators_options_win() {
+        let cluster = Cluster {
+            brokers: "a:1".to_owned(),
+            options: vec![("linger.ms".to_owned(), "7".to_owned())],
+        };
+        assert_eq!(
+            cluster.client(&[("linger.ms", "5")]).get("linger.ms"),
+            Some("7")
+        );
+    }
+}

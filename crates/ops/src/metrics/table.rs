@@ -1,0 +1,222 @@
+//! The one table of metrics: name, help text, label.
+//!
+//! Names are `wattline_<role>_<noun>_<unit>`, counters end in `_total`. Labels are bounded: codes,
+//! never ids or texts.
+
+/// What is counted and only grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each variant's row holds its help text")]
+pub enum Counter {
+    BridgeReceivedMessages,
+    BridgeForwardedMessages,
+    BridgeDeadLetteredMessages,
+    BridgeAbandonedMessages,
+    BridgeReconnects,
+    BridgeDeliveryFailures,
+    AggregatorConsumedMessages,
+    AggregatorStoredMessages,
+    AggregatorDuplicateMessages,
+    AggregatorConflictMessages,
+    AggregatorDeadLetteredMessages,
+    AggregatorImportedDeadLetters,
+    AggregatorRetries,
+    ApiRequests,
+}
+
+/// What is measured and goes up and down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each variant's row holds its help text")]
+pub enum Gauge {
+    BridgeInFlightMessages,
+    AggregatorLagMessages,
+    Ready,
+}
+
+/// What has a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each variant's row holds its help text")]
+pub enum Histogram {
+    AggregatorBatchMessages,
+    AggregatorBatchSeconds,
+    ApiRequestSeconds,
+}
+
+/// One metric's line in the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// The name in a scrape.
+    pub name: &'static str,
+    /// The help text in a scrape.
+    pub help: &'static str,
+    /// What tells its series apart, when there are several.
+    pub label: Option<Label>,
+    /// Upper ends of a histogram's buckets, in the name's unit; empty for anything else.
+    pub buckets: &'static [f64],
+}
+
+/// A label with every value that it can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The label's name.
+    pub key: &'static str,
+    /// All of its values.
+    pub values: &'static [&'static str],
+}
+
+/// The reasons for which a message is refused, in the order in which they are told.
+const REASON: Label = Label {
+    key: "reason",
+    values: &[
+        "unknown_topic",
+        "too_large",
+        "not_json",
+        "schema",
+        "out_of_range",
+        "time_in_future",
+        "unknown_building",
+        "too_old",
+        "unknown_sensor",
+        "unknown_action",
+    ],
+};
+
+/// Classes of HTTP status codes; 1xx and 3xx included, so that every answer has its place.
+const STATUS: Label = Label {
+    key: "status",
+    values: &["1xx", "2xx", "3xx", "4xx", "5xx"],
+};
+
+/// From one message to more than the largest batch.
+const MESSAGES: &[f64] = &[
+    1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1_000.0, 3_000.0, 10_000.0, 30_000.0,
+];
+
+/// From an indexed read to the longest wait that a client bears.
+const SECONDS: &[f64] = &[
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
+];
+
+impl Counter {
+    /// All of them, in their order.
+    pub const ALL: [Self; 14] = [
+        Self::BridgeReceivedMessages,
+        Self::BridgeForwardedMessages,
+        Self::BridgeDeadLetteredMessages,
+        Self::BridgeAbandonedMessages,
+        Self::BridgeReconnects,
+        Self::BridgeDeliveryFailures,
+        Self::AggregatorConsumedMessages,
+        Self::AggregatorStoredMessages,
+        Self::AggregatorDuplicateMessages,
+        Self::AggregatorConflictMessages,
+        Self::AggregatorDeadLetteredMessages,
+        Self::AggregatorImportedDeadLetters,
+        Self::AggregatorRetries,
+        Self::ApiRequests,
+    ];
+
+    /// Its line in the table.
+    #[must_use]
+    #[rustfmt::skip]
+    pub const fn row(self) -> Row {
+        match self {
+            Self::BridgeReceivedMessages => row("wattline_bridge_received_messages_total",
+                "Messages that the broker delivered, repetitions included."),
+            Self::BridgeForwardedMessages => row("wattline_bridge_forwarded_messages_total",
+                "Messages that are durable behind the bridge."),
+            Self::BridgeDeadLetteredMessages => labelled("wattline_bridge_dead_lettered_messages_total",
+                "Messages that the bridge refused, by reason, durable as dead letters.", REASON),
+            Self::BridgeAbandonedMessages => row("wattline_bridge_abandoned_messages_total",
+                "Messages in flight at a reconnect: the broker delivers them again."),
+            Self::BridgeReconnects => row("wattline_bridge_reconnects_total",
+                "Connections to the broker that were lost."),
+            Self::BridgeDeliveryFailures => row("wattline_bridge_delivery_failures_total",
+                "Attempts to hand a message over that failed and are repeated."),
+            Self::AggregatorConsumedMessages => row("wattline_aggregator_consumed_messages_total",
+                "Messages whose fate is committed: stored, duplicate or dead-lettered."),
+            Self::AggregatorStoredMessages => row("wattline_aggregator_stored_messages_total",
+                "Messages that are in the database."),
+            Self::AggregatorDuplicateMessages => row("wattline_aggregator_duplicate_messages_total",
+                "Messages whose identity was in the database already."),
+            Self::AggregatorConflictMessages => row("wattline_aggregator_conflict_messages_total",
+                "Duplicates whose content differs from what is stored."),
+            Self::AggregatorDeadLetteredMessages => labelled("wattline_aggregator_dead_lettered_messages_total",
+                "Messages that the aggregator refused, by reason.", REASON),
+            Self::AggregatorImportedDeadLetters => row("wattline_aggregator_imported_dead_letters_total",
+                "Dead letters of the bridge that are in the database."),
+            Self::AggregatorRetries => row("wattline_aggregator_retries_total",
+                "Batches that had to be tried again."),
+            Self::ApiRequests => labelled("wattline_api_requests_total",
+                "Requests that were answered, by class of status.", STATUS),
+        }
+    }
+}
+
+impl Gauge {
+    /// All of them, in their order.
+    pub const ALL: [Self; 3] = [
+        Self::BridgeInFlightMessages,
+        Self::AggregatorLagMessages,
+        Self::Ready,
+    ];
+
+    /// Its line in the table.
+    #[must_use]
+    #[rustfmt::skip]
+    pub const fn row(self) -> Row {
+        match self {
+            Self::BridgeInFlightMessages => row("wattline_bridge_in_flight_messages",
+                "Messages that were received and are not durable yet."),
+            Self::AggregatorLagMessages => row("wattline_aggregator_lag_messages",
+                "Messages that wait in the log for the aggregator."),
+            Self::Ready => row("wattline_ready",
+                "1 when the process can do its job now, otherwise 0."),
+        }
+    }
+}
+
+impl Histogram {
+    /// All of them, in their order.
+    pub const ALL: [Self; 3] = [
+        Self::AggregatorBatchMessages,
+        Self::AggregatorBatchSeconds,
+        Self::ApiRequestSeconds,
+    ];
+
+    /// Its line in the table.
+    #[must_use]
+    #[rustfmt::skip]
+    pub const fn row(self) -> Row {
+        match self {
+            Self::AggregatorBatchMessages => spread("wattline_aggregator_batch_messages",
+                "Messages in a committed batch.", MESSAGES),
+            Self::AggregatorBatchSeconds => spread("wattline_aggregator_batch_seconds",
+                "Seconds from a batch's first message to its commit.", SECONDS),
+            Self::ApiRequestSeconds => spread("wattline_api_request_seconds",
+                "Seconds from a request's arrival to its answer.", SECONDS),
+        }
+    }
+}
+
+const fn row(name: &'static str, help: &'static str) -> Row {
+    Row {
+        name,
+        help,
+        label: None,
+        buckets: &[],
+    }
+}
+
+const fn labelled(name: &'static str, help: &'static str, label: Label) -> Row {
+    Row {
+        label: Some(label),
+        ..row(name, help)
+    }
+}
+
+const fn spread(name: &'static str, help: &'static str, buckets: &'static [f64]) -> Row {
+    Row {
+        buckets,
+        ..row(name, help)
+    }
+}

@@ -1,0 +1,21 @@
+#![doc = include_str!("../README.md")]
+
+mod battery;
+pub mod controller;
+pub mod fault;
+pub mod fleet;
+mod load;
+mod noise;
+mod payload;
+pub mod plan;
+pub mod run;
+pub mod scenario;
+pub mod summary;
+mod sun;
+
+pub use controller::{Controller, Sample};
+pub use fleet::Fleet;
+pub use plan::{Kind, Plan, Publication};
+pub use run::{Config, Failure, Pace, run};
+pub use scenario::{BadScenario, Limit, Scenario, Shares};
+pub use summary::Summary;

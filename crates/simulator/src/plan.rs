@@ -1,0 +1,311 @@
+//! The delivery plan: what is published when, how often and how broken.
+
+use crate::controller::Controller;
+use crate::fault::Fault;
+use crate::fleet::{Fleet, fates};
+use crate::payload::encode;
+use crate::scenario::{BadScenario, Fate, Limit, Scenario};
+use crate::summary::Summary;
+use bytes::Bytes;
+use domain::record::TelemetryRecord;
+use domain::rejection::Reason;
+use domain::time::Timestamp;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::time::Duration;
+use uuid::Uuid;
+use wire::topic::{MqttTopic, RecordKind};
+
+/// Most publications that a plan holds back, about 60 MB; beyond it the earliest comes at once.
+pub const HELD_BACK_MAXIMUM: usize = 100_000;
+
+/// One message to publish with QoS 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Publication {
+    /// MQTT topic.
+    pub topic: Arc<str>,
+    /// The record's bytes, or what is left of them.
+    pub payload: Bytes,
+    /// What the service must make of it.
+    pub kind: Kind,
+    /// Whose record.
+    pub building: Uuid,
+    /// The time of the record (of a corrupted one: of the record that it was).
+    pub time: Timestamp,
+}
+
+/// What the service must make of a publication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A new record, in time.
+    Good,
+    /// The same bytes once more.
+    Duplicate,
+    /// A new record that comes later than its time.
+    Late,
+    /// A dead letter with this reason.
+    Invalid(Reason),
+}
+
+/// Yields a fleet's publications, in the order of their publication; as an iterator, without waiting.
+#[derive(Debug)]
+pub struct Plan {
+    scenario: Scenario,
+    start: Timestamp,
+    lanes: Vec<Lane>,
+    tick: u64,
+    lane: usize,
+    held: BinaryHeap<Reverse<Held>>,
+    held_so_far: u64,
+    summary: Summary,
+}
+
+/// One building's way through the plan.
+#[derive(Debug)]
+struct Lane {
+    index: u64,
+    uuid: Uuid,
+    topic: Arc<str>,
+    controller: Controller,
+    fates: ChaCha8Rng,
+    faults: usize,
+}
+
+impl Plan {
+    /// Plans the whole fleet from `start` on.
+    ///
+    /// # Errors
+    /// An option of the scenario that makes no sense.
+    pub fn new(scenario: &Scenario, start: Timestamp) -> Result<Self, BadScenario> {
+        Self::part(scenario, start, 0, 1)
+    }
+
+    /// Plans every building whose number leaves `part` when divided by `parts`. All parts together
+    /// publish exactly what the whole plan does.
+    ///
+    /// # Errors
+    /// An option of the scenario that makes no sense.
+    pub fn part(
+        scenario: &Scenario,
+        start: Timestamp,
+        part: usize,
+        parts: usize,
+    ) -> Result<Self, BadScenario> {
+        scenario.check()?;
+        let fleet = Fleet::new(scenario.seed, scenario.buildings);
+        let lanes = fleet.buildings().iter().enumerate();
+        let lanes = lanes
+            .skip(part)
+            .step_by(parts.max(1))
+            .map(|(index, building)| Lane {
+                index: index as u64,
+                uuid: building.uuid,
+                topic: MqttTopic::format(RecordKind::Telemetry, building.uuid).into(),
+                controller: Controller::new(building, scenario.interval),
+                fates: fates(scenario.seed, index),
+                faults: index,
+            });
+        Ok(Self {
+            lanes: lanes.collect(),
+            scenario: scenario.clone(),
+            start,
+            tick: 0,
+            lane: 0,
+            held: BinaryHeap::new(),
+            held_so_far: 0,
+            summary: Summary::default(),
+        })
+    }
+
+    /// When to ask again; `None` once everything is published. (What is due may turn out to be a
+    /// record that is never published.)
+    #[must_use]
+    pub fn next_due(&self) -> Option<Timestamp> {
+        let held = self.held.peek().map(|Reverse(held)| held.due);
+        match (held, self.next_record()) {
+            // At the end everything that is held back comes at once.
+            (Some(_), None) => Some(self.start),
+            (Some(held), Some(record)) => Some(held.min(record)),
+            (None, record) => record,
+        }
+    }
+
+    /// The next publication that is due at `now`.
+    pub fn next_until(&mut self, now: Timestamp) -> Option<Publication> {
+        loop {
+            let due = self.next_due().filter(|due| *due <= now)?;
+            match self.next_record() {
+                Some(time) if self.held.len() < HELD_BACK_MAXIMUM && !self.holds(due) => {
+                    let publication = self.produce(time);
+                    if publication.is_some() {
+                        return publication;
+                    }
+                }
+                Some(_) | None => return self.release(),
+            }
+        }
+    }
+
+    /// What was made and published so far; what the broker makes of it is not counted here.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        Summary {
+            held_back: self.held.len() as u64,
+            ..self.summary
+        }
+    }
+
+    fn holds(&self, due: Timestamp) -> bool {
+        self.held
+            .peek()
+            .is_some_and(|Reverse(held)| held.due <= due)
+    }
+
+    /// The time of the next record: the buildings take turns within the interval.
+    fn next_record(&self) -> Option<Timestamp> {
+        let lane = self.lanes.get(self.lane)?;
+        let buildings = self.scenario.buildings as u64;
+        let number = self.tick.checked_mul(buildings)?.checked_add(lane.index)?;
+        let interval = self.scenario.interval.as_nanos();
+        let after_micros = interval * u128::from(number) / u128::from(buildings) / 1_000;
+        let after = Duration::from_micros(u64::try_from(after_micros).ok()?);
+        let goes_on = match self.scenario.limit {
+            Limit::Endless => true,
+            Limit::Duration(duration) => after < duration,
+            Limit::Records(records) => number < records,
+        };
+        goes_on.then(|| self.start.plus(after))
+    }
+
+    fn produce(&mut self, time: Timestamp) -> Option<Publication> {
+        let lane = &mut self.lanes[self.lane];
+        let record = lane.controller.measure(time).record;
+        let fate = self.scenario.shares.fate(lane.fates.random());
+        let delay = lane.delay(fate, self.scenario.late_delay);
+        let publication = lane.publication(&record, fate);
+        self.summary.records += 1;
+        self.lane += 1;
+        if self.lane == self.lanes.len() {
+            self.lane = 0;
+            self.tick += 1;
+        }
+        match fate {
+            Fate::Missing => {
+                self.summary.missing += 1;
+                return None;
+            }
+            Fate::Late => {
+                self.hold(time.plus(delay), publication);
+                return None;
+            }
+            Fate::Doubled => {
+                let kind = Kind::Duplicate;
+                let copy = Publication {
+                    kind,
+                    ..publication.clone()
+                };
+                self.hold(time.plus(delay), copy);
+            }
+            Fate::Usual | Fate::Corrupted => {}
+        }
+        self.summary.count(publication.kind);
+        Some(publication)
+    }
+
+    fn hold(&mut self, due: Timestamp, publication: Publication) {
+        self.held.push(Reverse(Held {
+            due,
+            number: self.held_so_far,
+            publication,
+        }));
+        self.held_so_far += 1;
+    }
+
+    fn release(&mut self) -> Option<Publication> {
+        let Reverse(held) = self.held.pop()?;
+        self.summary.count(held.publication.kind);
+        Some(held.publication)
+    }
+}
+
+impl Iterator for Plan {
+    type Item = Publication;
+
+    fn next(&mut self) -> Option<Publication> {
+        self.next_until(Timestamp::from_micros(i64::MAX))
+    }
+}
+
+impl Lane {
+    fn publication(&mut self, record: &TelemetryRecord, fate: Fate) -> Publication {
+        let (kind, payload) = match fate {
+            Fate::Corrupted => {
+                // In turn, so that every reason occurs however few records there are.
+                let fault = Fault::ALL[self.faults % Fault::ALL.len()];
+                self.faults += 1;
+                let variant = self.fates.random_range(0..1_000);
+                (
+                    Kind::Invalid(fault.reason()),
+                    fault.corrupt(record, variant),
+                )
+            }
+            Fate::Late => (Kind::Late, encode(record)),
+            Fate::Usual | Fate::Doubled => (Kind::Good, encode(record)),
+            Fate::Missing => (Kind::Good, Bytes::new()),
+        };
+        Publication {
+            topic: Arc::clone(&self.topic),
+            payload,
+            kind,
+            building: self.uuid,
+            time: record.time,
+        }
+    }
+
+    /// How long the record or its copy is held back; half of the copies follow at once.
+    fn delay(&mut self, fate: Fate, longest: Duration) -> Duration {
+        let share = match fate {
+            Fate::Late => self.fates.random_range(0.1..1.0),
+            Fate::Doubled if self.fates.random_bool(0.5) => self.fates.random_range(0.0..1.0),
+            Fate::Doubled | Fate::Usual | Fate::Corrupted | Fate::Missing => 0.0,
+        };
+        longest.mul_f64(share)
+    }
+}
+
+/// A publication that waits, ordered by when it is due.
+#[derive(Debug)]
+struct Held {
+    due: Timestamp,
+    number: u64,
+    publication: Publication,
+}
+
+impl Held {
+    const fn key(&self) -> (Timestamp, u64) {
+        (self.due, self.number)
+    }
+}
+
+impl PartialEq for Held {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Held {}
+
+impl PartialOrd for Held {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Held {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}

@@ -1,0 +1,260 @@
+//! One connection: keeps its window full, counts acknowledgements, starts over when it must.
+
+use super::ledger::Ledger;
+use super::{Config, GRACE, Pace};
+use crate::plan::Plan;
+use crate::summary::Summary;
+use domain::time::Timestamp;
+use rumqttc::Outgoing;
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::{PubAck, PubAckReason};
+use rumqttc::v5::{AsyncClient, Event, Incoming, MqttOptions};
+use std::pin::{Pin, pin};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+/// Even when nothing is due the connection looks around this often: for a clock that was set and
+/// for a broker that fell silent.
+const LOOK_AROUND: Duration = Duration::from_millis(250);
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// A part of the fleet and its connection to the broker.
+pub(crate) struct Connection<Now> {
+    options: MqttOptions,
+    window: u16,
+    acknowledgement_timeout: Duration,
+    pace: Pace,
+    plan: Plan,
+    ledger: Ledger,
+    counts: Summary,
+    now: Now,
+    shutdown: CancellationToken,
+    /// When to give up on what is in flight, once told to stop.
+    leave_at: Option<Instant>,
+    /// Set by everything that shows that the broker answers, or that there was nothing to answer.
+    answered: bool,
+    connected: bool,
+}
+
+/// How a session ended.
+enum End {
+    Done,
+    Lost(String),
+}
+
+impl<Now: Fn() -> i64> Connection<Now> {
+    pub(crate) fn new(
+        config: &Config,
+        options: MqttOptions,
+        plan: Plan,
+        now: Now,
+        shutdown: CancellationToken,
+    ) -> Self {
+        Self {
+            options,
+            window: config.window,
+            acknowledgement_timeout: config.acknowledgement_timeout,
+            pace: config.pace,
+            plan,
+            ledger: Ledger::new(config.window),
+            counts: Summary::default(),
+            now,
+            shutdown,
+            leave_at: None,
+            answered: true,
+            connected: false,
+        }
+    }
+
+    /// Publishes its part of the plan, one session after the other.
+    pub(crate) async fn publish_all(mut self) -> Summary {
+        let mut wait = FIRST_WAIT;
+        let mut outage = false;
+        while let End::Lost(cause) = self.session().await {
+            if self.is_done() {
+                break;
+            }
+            if self.connected || !outage {
+                warn!(
+                    client_id = self.options.client_id(),
+                    cause, "broker is away"
+                );
+            }
+            outage = true;
+            if self.connected {
+                self.counts.reconnects += 1;
+                wait = FIRST_WAIT;
+            }
+            tokio::select! {
+                () = sleep(wait) => wait = (wait * 2).min(LONGEST_WAIT),
+                () = self.shutdown.cancelled() => break,
+            }
+        }
+        self.summary()
+    }
+
+    fn summary(&self) -> Summary {
+        let mut summary = self.plan.summary();
+        summary += self.counts;
+        summary.unacknowledged = self.ledger.unacknowledged();
+        summary
+    }
+
+    /// Lives as long as one client. The client is never polled again after an error: what it has
+    /// stashed goes with it, and the ledger hands everything to the next one.
+    async fn session(&mut self) -> End {
+        self.counts.repeated += self.ledger.start_over();
+        self.connected = false;
+        self.answered = true;
+        let capacity = usize::from(self.window);
+        let (client, mut event_loop) = AsyncClient::new(self.options.clone(), capacity);
+        let shutdown = self.shutdown.clone();
+        let mut shutdown = pin!(shutdown.cancelled());
+        let mut alarm = pin!(sleep(LOOK_AROUND));
+        let mut silent_since = Instant::now();
+        let mut leaving = false;
+        loop {
+            // A poll that is dropped half-way may lose a message: it lives until it is ready.
+            let mut poll = pin!(event_loop.poll());
+            let polled = loop {
+                self.fill(&client, alarm.as_mut());
+                if self.is_done() && !leaving {
+                    leaving = client.try_disconnect().is_ok();
+                }
+                tokio::select! {
+                    biased;
+                    polled = &mut poll => break polled,
+                    () = &mut shutdown, if self.leave_at.is_none() => self.stop(),
+                    () = alarm.as_mut() => {
+                        alarm.as_mut().reset(Instant::now() + LOOK_AROUND);
+                        if let Some(end) = self.look_around(&mut silent_since) {
+                            return end;
+                        }
+                    }
+                }
+            };
+            match polled {
+                Ok(Event::Incoming(packet)) => self.receive(&packet),
+                Ok(Event::Outgoing(Outgoing::Publish(packet))) => self.ledger.sent(packet),
+                Ok(Event::Outgoing(Outgoing::Disconnect)) => return End::Done,
+                Ok(Event::Outgoing(_)) => {}
+                Err(error) => return End::Lost(error.to_string()),
+            }
+        }
+    }
+
+    /// Everything is published and confirmed, or shall not be any more.
+    fn is_done(&self) -> bool {
+        let finished = self.leave_at.is_some() || self.plan.next_due().is_none();
+        finished && self.ledger.is_empty()
+    }
+
+    fn stop(&mut self) {
+        self.leave_at = Some(Instant::now() + GRACE);
+    }
+
+    /// Hands over what is due as far as the window goes, and sets the alarm to what is due next.
+    fn fill(&mut self, client: &AsyncClient, alarm: Pin<&mut Sleep>) {
+        let now = match self.pace {
+            Pace::Realtime => (self.now)(),
+            Pace::AsFastAsPossible { .. } => i64::MAX,
+        };
+        if self.leave_at.is_none() && self.shutdown.is_cancelled() {
+            self.stop();
+        }
+        if self.ledger.is_empty() {
+            self.answered = true;
+        }
+        loop {
+            while let Some(publication) = self.ledger.to_hand() {
+                let payload = publication.payload.clone();
+                let topic = &*publication.topic;
+                if client
+                    .try_publish(topic, QoS::AtLeastOnce, false, payload)
+                    .is_err()
+                {
+                    // The client's queue is as long as the window, so it takes everything unless
+                    // its event loop is at an end, which the next poll tells.
+                    return;
+                }
+                self.ledger.handed();
+            }
+            if self.ledger.is_full() || self.leave_at.is_some() {
+                return;
+            }
+            match self.plan.next_until(Timestamp::from_micros(now)) {
+                Some(publication) => self.ledger.push(publication),
+                None => break,
+            }
+        }
+        if let Some(due) = self.plan.next_due() {
+            set_earlier(alarm, due.micros_since(Timestamp::from_micros(now)));
+        }
+    }
+
+    fn receive(&mut self, packet: &Incoming) {
+        if let Incoming::PubAck(acknowledgement) = packet {
+            self.acknowledge(acknowledgement);
+        } else if let Incoming::ConnAck(_) = packet {
+            self.connected = true;
+            self.answered = true;
+            let unacknowledged = self.ledger.unacknowledged();
+            let client_id = self.options.client_id();
+            info!(client_id, unacknowledged, "connected to the broker");
+        }
+    }
+
+    fn acknowledge(&mut self, acknowledgement: &PubAck) {
+        self.answered = true;
+        if !self.ledger.acknowledge(acknowledgement.pkid) {
+            return;
+        }
+        self.counts.acknowledged += 1;
+        match acknowledgement.reason {
+            PubAckReason::Success => {}
+            PubAckReason::NoMatchingSubscribers => self.counts.unheard += 1,
+            PubAckReason::UnspecifiedError
+            | PubAckReason::ImplementationSpecificError
+            | PubAckReason::NotAuthorized
+            | PubAckReason::TopicNameInvalid
+            | PubAckReason::PacketIdentifierInUse
+            | PubAckReason::QuotaExceeded
+            | PubAckReason::PayloadFormatInvalid => {
+                if self.counts.refused == 0 {
+                    warn!(reason = ?acknowledgement.reason, "broker refuses publications");
+                }
+                self.counts.refused += 1;
+            }
+        }
+    }
+
+    /// Notices that the broker has fallen silent, or that it is time to go.
+    fn look_around(&mut self, silent_since: &mut Instant) -> Option<End> {
+        let now = Instant::now();
+        if self.leave_at.is_some_and(|leave_at| leave_at <= now) {
+            return Some(End::Done);
+        }
+        if std::mem::take(&mut self.answered) {
+            *silent_since = now;
+        }
+        let silence = now - *silent_since;
+        (silence >= self.acknowledgement_timeout).then(|| {
+            let seconds = silence.as_secs_f32();
+            End::Lost(format!("nothing acknowledged for {seconds:.1} seconds"))
+        })
+    }
+}
+
+/// Moves the alarm forward when something is due before it.
+fn set_earlier(alarm: Pin<&mut Sleep>, micros_left: i64) {
+    let left = Duration::from_micros(u64::try_from(micros_left).unwrap_or(0));
+    if left < LOOK_AROUND {
+        let due = Instant::now() + left;
+        if due < alarm.deadline() {
+            alarm.reset(due);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What the simulator promises to those who publish with it.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod plan;
+mod run;
+mod stub_broker;

@@ -1,0 +1,155 @@
+//! Buildings and their sensors, as users see them.
+
+use crate::{Store, StoreFailure};
+use domain::sensor::SensorKind;
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use uuid::Uuid;
+
+/// A building that a user is linked to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Building {
+    /// Identity.
+    pub uuid: Uuid,
+    /// Name for people.
+    pub name: String,
+    /// IANA timezone; rules where a day starts.
+    pub timezone: String,
+    /// Changes how curtailment behaves; the controller's to act on.
+    pub consumption_compensated_curtailment: bool,
+}
+
+/// Who named a sensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SensorOrigin {
+    /// The fleet file.
+    Fleet,
+    /// The service, because telemetry has a section that the fleet file names no sensor for.
+    Service,
+}
+
+/// A sensor of a building.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sensor {
+    /// Number, stable for the sensor's life.
+    pub id: i64,
+    /// Identity.
+    pub sensor_uuid: Uuid,
+    /// Name for people.
+    pub name: String,
+    /// What it measures.
+    pub kind: SensorKind,
+    /// Configured minimum interval of its meter readings: `minute`, `quarter` or `day`.
+    pub min_interval: String,
+    /// Name of the meter, if it has one.
+    pub meter_name: Option<String>,
+    /// Tariff of the meter, if it has one.
+    pub tariff: Option<String>,
+    /// Who named it.
+    pub origin: SensorOrigin,
+    /// The hub that it belongs to.
+    pub hub: HubOfSensor,
+}
+
+/// The hub of a sensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HubOfSensor {
+    /// Identity.
+    pub uuid: Uuid,
+    /// Name for people.
+    pub name: String,
+    /// What it is, for example `smart_meter`.
+    pub kind: String,
+}
+
+/// A part of the combined sensor `consumption`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contributor {
+    /// The contributing sensor.
+    pub sensor_uuid: Uuid,
+    /// 1 or −1.
+    pub factor: i32,
+}
+
+impl Sensor {
+    /// What the building's combined sensor is made of, in the order of `sensors`.
+    #[must_use]
+    pub fn contributors(sensors: &[Self]) -> Vec<Contributor> {
+        sensors
+            .iter()
+            .filter_map(|sensor| {
+                let factor = sensor.kind.consumption_factor()?;
+                Some(Contributor {
+                    sensor_uuid: sensor.sensor_uuid,
+                    factor,
+                })
+            })
+            .collect()
+    }
+}
+
+impl Store {
+    /// The buildings that a user is linked to, by name.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn buildings_of(&self, username: &str) -> Result<Vec<Building>, StoreFailure> {
+        let rows = sqlx::query(include_str!("queries/buildings_of.sql"))
+            .bind(username)
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(Building {
+                    uuid: row.try_get("uuid")?,
+                    name: row.try_get("name")?,
+                    timezone: row.try_get("timezone")?,
+                    consumption_compensated_curtailment: row
+                        .try_get("consumption_compensated_curtailment")?,
+                })
+            })
+            .collect()
+    }
+
+    /// The sensors of a building: those of the fleet file in its order, then the service's own.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn sensors_of(&self, building: Uuid) -> Result<Vec<Sensor>, StoreFailure> {
+        let rows = sqlx::query(include_str!("queries/sensors_of.sql"))
+            .bind(building)
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(sensor).collect()
+    }
+}
+
+fn sensor(row: &PgRow) -> Result<Sensor, StoreFailure> {
+    let origin: String = row.try_get("origin")?;
+    Ok(Sensor {
+        id: row.try_get("id")?,
+        sensor_uuid: row.try_get("sensor_uuid")?,
+        name: row.try_get("name")?,
+        kind: kind(row)?,
+        min_interval: row.try_get("min_interval")?,
+        meter_name: row.try_get("meter_name")?,
+        tariff: row.try_get("tariff")?,
+        origin: if origin == "fleet" {
+            SensorOrigin::Fleet
+        } else {
+            SensorOrigin::Service
+        },
+        hub: HubOfSensor {
+            uuid: row.try_get("hub_uuid")?,
+            name: row.try_get("hub_name")?,
+            kind: row.try_get("hub_kind")?,
+        },
+    })
+}
+
+/// The kind in a row's column `kind`.
+pub(crate) fn kind(row: &PgRow) -> Result<SensorKind, StoreFailure> {
+    let word: String = row.try_get("kind")?;
+    SensorKind::parse(&word)
+        .ok_or_else(|| StoreFailure::Permanent(format!("the database names sensor kind {word:?}")))
+}

@@ -1,0 +1,71 @@
+//! What can go wrong with the database, and what the caller can do about it.
+
+/// A statement or transaction that did not take effect.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreFailure {
+    /// The database is away, busy or not migrated yet: the same again later may work.
+    #[error("{0}")]
+    Transient(String),
+    /// Another process moved a position of the log in the meantime: what was read belongs to it.
+    #[error("a position of the log was moved by another process")]
+    LostPosition,
+    /// Something that no retry mends.
+    #[error("{0}")]
+    Permanent(String),
+}
+
+impl StoreFailure {
+    /// Whether the same again later may work.
+    #[must_use]
+    pub const fn is_transient(&self) -> bool {
+        matches!(self, Self::Transient(_))
+    }
+}
+
+/// SQLSTATE classes and codes after which the same statement may work later.
+/// 08 connection, 40 rolled back, 53 resources, 55 object not in the needed state, 57 operator.
+const TRANSIENT_CLASSES: [&str; 5] = ["08", "40", "53", "55", "57"];
+/// Undefined table, column or function: the schema is not migrated yet.
+const NOT_MIGRATED: [&str; 3] = ["42P01", "42703", "42883"];
+/// Read-only: a standby that has not been promoted yet. Database or schema not there yet.
+const NOT_YET: [&str; 3] = ["25006", "3D000", "3F000"];
+
+impl From<sqlx::Error> for StoreFailure {
+    fn from(error: sqlx::Error) -> Self {
+        if let sqlx::Error::Database(refused) = &error {
+            let code = refused.code().unwrap_or_default();
+            let code = code.as_ref();
+            if NOT_MIGRATED.contains(&code) {
+                return Self::Transient(format!(
+                    "the schema is missing or old: run `wattline migrate` ({})",
+                    refused.message()
+                ));
+            }
+            let transient = NOT_YET.contains(&code)
+                || TRANSIENT_CLASSES
+                    .iter()
+                    .any(|class| code.starts_with(class));
+            let text = format!("database: {} (SQLSTATE {code})", refused.message());
+            return if transient {
+                Self::Transient(text)
+            } else {
+                Self::Permanent(text)
+            };
+        }
+        let passing = matches!(
+            error,
+            sqlx::Error::Io(_)
+                | sqlx::Error::Tls(_)
+                | sqlx::Error::PoolTimedOut
+                | sqlx::Error::PoolClosed
+                | sqlx::Error::WorkerCrashed
+                | sqlx::Error::Protocol(_)
+        );
+        let text = format!("database: {error}");
+        if passing {
+            Self::Transient(text)
+        } else {
+            Self::Permanent(text)
+        }
+    }
+}

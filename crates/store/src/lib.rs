@@ -1,0 +1,78 @@
+#![doc = include_str!("../README.md")]
+
+mod account;
+mod building;
+mod dead_letter;
+mod failure;
+mod fleet;
+mod fold;
+mod ingest;
+mod inspect;
+mod instant;
+mod migrate;
+mod position;
+mod read;
+mod record_columns;
+mod section;
+
+pub use account::{Login, LoginRefusal, Membership, RefreshToken, Role};
+pub use building::{Building, Contributor, HubOfSensor, Sensor, SensorOrigin};
+pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
+pub use failure::StoreFailure;
+pub use fleet::{Applied, Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
+pub use fold::{FOLD_LIMIT, Folded};
+pub use ingest::{Batch, Incoming, Ingested};
+pub use inspect::Inspected;
+pub use migrate::{Edition, Migrated};
+pub use position::{Move, Position};
+pub use read::{LatestSample, MinuteSums};
+
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use std::str::FromStr;
+use std::time::Duration;
+
+/// How long a caller waits for a connection of the pool before the database counts as away.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// A handle to the database; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pool: sqlx::PgPool,
+}
+
+impl Store {
+    /// Prepares a pool of at most `connections` connections; connects when first used.
+    ///
+    /// # Errors
+    /// When `url` is not a PostgreSQL address.
+    pub fn open(url: &str, connections: u32) -> Result<Self, StoreFailure> {
+        let options = PgConnectOptions::from_str(url)?
+            .application_name("wattline")
+            // An outage shows as an error, not as a statement that never ends.
+            .options([
+                ("statement_timeout", "60s"),
+                ("idle_in_transaction_session_timeout", "60s"),
+            ]);
+        let pool = PgPoolOptions::new()
+            .max_connections(connections)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .connect_lazy_with(options);
+        Ok(Self { pool })
+    }
+
+    /// Asks the database for a sign of life, and whether the schema is there.
+    ///
+    /// # Errors
+    /// When it does not answer, or has no schema yet.
+    pub async fn ping(&self) -> Result<(), StoreFailure> {
+        sqlx::query("select from building limit 1")
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Closes all connections and waits until they are.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}

@@ -1,0 +1,4 @@
+select id, reason, pointer, detail, source, building_uuid, received_at, payload,
+       octet_length(payload)::bigint as size
+from dead_letter
+where id = $1

@@ -1,0 +1,11 @@
+-- $10: the broker said that it may have delivered this message before; then a copy that is already
+-- kept stays the only one.
+insert into dead_letter (
+    building_uuid, reason, pointer, detail, source, received_at, traceparent, payload, payload_sha256
+)
+select $1, $2, $3, $4, $5, $6, $7, $8, $9
+where not $10 or not exists (
+    select
+    from dead_letter kept
+    where kept.payload_sha256 = $9 and kept.source = $5 and kept.reason = $2
+)

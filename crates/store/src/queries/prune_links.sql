@@ -1,0 +1,1 @@
+delete from membership where username = $1 and building_uuid <> all($2)

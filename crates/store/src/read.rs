@@ -1,0 +1,125 @@
+//! What the electricity reads ask: newest samples and newest minutes, each in one statement, so that
+//! a reader never sees half a batch.
+
+use crate::instant::Instant;
+use crate::section::{code, from_code};
+use crate::{Store, StoreFailure};
+use domain::record::Section;
+use domain::time::Timestamp;
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use std::ops::Range;
+use uuid::Uuid;
+
+/// The newest measurement of a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LatestSample {
+    /// Which part of the record measured.
+    pub section: Section,
+    /// When.
+    pub time: Timestamp,
+    /// Watt, signed as in the record.
+    pub power_w: i32,
+}
+
+/// Sums over the samples of one section in one minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MinuteSums {
+    /// Which part of the record measured.
+    pub section: Section,
+    /// Start of the minute.
+    pub start: Timestamp,
+    /// Samples in the minute, at least 1.
+    pub samples: i32,
+    /// Sum of max(power, 0), watt.
+    pub positive_sum_w: i64,
+    /// Sum of max(−power, 0), watt.
+    pub negative_sum_w: i64,
+}
+
+impl Store {
+    /// The newest measurement of each section of the building that ever had one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn latest_samples(&self, building: Uuid) -> Result<Vec<LatestSample>, StoreFailure> {
+        let rows = sqlx::query(include_str!("queries/latest_samples.sql"))
+            .bind(building)
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let time: Instant = row.try_get("time")?;
+                Ok(LatestSample {
+                    section: section(row)?,
+                    time: time.0,
+                    power_w: row.try_get("power_w")?,
+                })
+            })
+            .collect()
+    }
+
+    /// Of each section its newest minute with a sample that starts within `starts`.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn newest_minutes(
+        &self,
+        building: Uuid,
+        sections: &[Section],
+        starts: Range<Timestamp>,
+    ) -> Result<Vec<MinuteSums>, StoreFailure> {
+        let statement = include_str!("queries/newest_minutes.sql");
+        self.minutes(statement, building, sections, starts).await
+    }
+
+    /// The newest minute that starts within `starts` in which all the sections have a sample, a value
+    /// for each; empty without such a minute.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn newest_common_minute(
+        &self,
+        building: Uuid,
+        sections: &[Section],
+        starts: Range<Timestamp>,
+    ) -> Result<Vec<MinuteSums>, StoreFailure> {
+        let statement = include_str!("queries/newest_common_minute.sql");
+        self.minutes(statement, building, sections, starts).await
+    }
+
+    async fn minutes(
+        &self,
+        statement: &'static str,
+        building: Uuid,
+        sections: &[Section],
+        starts: Range<Timestamp>,
+    ) -> Result<Vec<MinuteSums>, StoreFailure> {
+        let codes: Vec<i16> = sections.iter().map(|section| code(*section)).collect();
+        let rows = sqlx::query(statement)
+            .bind(building)
+            .bind(codes)
+            .bind(Instant(starts.start))
+            .bind(Instant(starts.end))
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(minute_sums).collect()
+    }
+}
+
+fn minute_sums(row: &PgRow) -> Result<MinuteSums, StoreFailure> {
+    let start: Instant = row.try_get("start")?;
+    Ok(MinuteSums {
+        section: section(row)?,
+        start: start.0,
+        samples: row.try_get("samples")?,
+        positive_sum_w: row.try_get("positive_sum_w")?,
+        negative_sum_w: row.try_get("negative_sum_w")?,
+    })
+}
+
+fn section(row: &PgRow) -> Result<Section, StoreFailure> {
+    let value: i16 = row.try_get("section")?;
+    from_code(value)
+        .ok_or_else(|| StoreFailure::Permanent(format!("the database names section {value}")))
+}

@@ -1,0 +1,129 @@
+//! Records as columns: one array a column, so that a batch is one statement.
+
+use crate::instant::Instant;
+use crate::section::status_code;
+use domain::record::{Battery, MainMeter, Solar, TelemetryRecord};
+use domain::time::Timestamp;
+use sqlx::Postgres;
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
+use uuid::Uuid;
+
+/// The columns of `telemetry_record`, in the order of `insert_records.sql`.
+#[derive(Debug, Default)]
+pub(crate) struct RecordColumns {
+    building_uuid: Vec<Uuid>,
+    time: Vec<Instant>,
+    received_at: Vec<Instant>,
+    main_meter_status: Vec<Option<i16>>,
+    main_meter_active_power_w: Vec<Option<i32>>,
+    battery_status: Vec<Option<i16>>,
+    battery_active_power_w: Vec<Option<i32>>,
+    battery_active_power_setpoint_w: Vec<Option<i32>>,
+    battery_baseline_power_w: Vec<Option<i32>>,
+    battery_soc_percent: Vec<Option<f64>>,
+    battery_charge_limit_w: Vec<Option<i32>>,
+    battery_remaining_charge_time_s: Vec<Option<i32>>,
+    battery_discharge_limit_w: Vec<Option<i32>>,
+    battery_remaining_discharge_time_s: Vec<Option<i32>>,
+    solar_status: Vec<Option<i16>>,
+    solar_active_power_w: Vec<Option<i32>>,
+    solar_active_power_setpoint_w: Vec<Option<i32>>,
+    solar_rated_power_w: Vec<Option<i32>>,
+    solar_min_power_w: Vec<Option<i32>>,
+    solar_max_power_w: Vec<Option<i32>>,
+    solar_baseline_power_w: Vec<Option<i32>>,
+}
+
+impl RecordColumns {
+    /// Appends one record.
+    pub(crate) fn push(
+        &mut self,
+        building: Uuid,
+        received_at: Timestamp,
+        record: &TelemetryRecord,
+    ) {
+        self.building_uuid.push(building);
+        self.time.push(Instant(record.time));
+        self.received_at.push(Instant(received_at));
+        self.push_main_meter(record.main_meter);
+        self.push_battery(record.battery);
+        self.push_solar(record.solar);
+    }
+
+    /// Whether there is nothing to send.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.time.is_empty()
+    }
+
+    fn push_main_meter(&mut self, section: Option<MainMeter>) {
+        self.main_meter_status
+            .push(section.map(|it| status_code(it.status)));
+        self.main_meter_active_power_w
+            .push(section.and_then(|it| it.active_power_w));
+    }
+
+    fn push_battery(&mut self, section: Option<Battery>) {
+        self.battery_status
+            .push(section.map(|it| status_code(it.status)));
+        self.battery_active_power_w
+            .push(section.and_then(|it| it.active_power_w));
+        self.battery_active_power_setpoint_w
+            .push(section.and_then(|it| it.active_power_setpoint_w));
+        self.battery_baseline_power_w
+            .push(section.and_then(|it| it.baseline_power_w));
+        self.battery_soc_percent
+            .push(section.and_then(|it| it.soc_percent));
+        self.battery_charge_limit_w
+            .push(section.and_then(|it| it.charge_limit_w));
+        self.battery_remaining_charge_time_s
+            .push(section.and_then(|it| it.remaining_charge_time_s));
+        self.battery_discharge_limit_w
+            .push(section.and_then(|it| it.discharge_limit_w));
+        self.battery_remaining_discharge_time_s
+            .push(section.and_then(|it| it.remaining_discharge_time_s));
+    }
+
+    fn push_solar(&mut self, section: Option<Solar>) {
+        self.solar_status
+            .push(section.map(|it| status_code(it.status)));
+        self.solar_active_power_w
+            .push(section.and_then(|it| it.active_power_w));
+        self.solar_active_power_setpoint_w
+            .push(section.and_then(|it| it.active_power_setpoint_w));
+        self.solar_rated_power_w
+            .push(section.and_then(|it| it.rated_power_w));
+        self.solar_min_power_w
+            .push(section.and_then(|it| it.min_power_w));
+        self.solar_max_power_w
+            .push(section.and_then(|it| it.max_power_w));
+        self.solar_baseline_power_w
+            .push(section.and_then(|it| it.baseline_power_w));
+    }
+
+    /// A statement with all columns bound as `$1` to `$21`.
+    pub(crate) fn bind(&self, statement: &'static str) -> Query<'_, Postgres, PgArguments> {
+        sqlx::query(statement)
+            .bind(&self.building_uuid)
+            .bind(&self.time)
+            .bind(&self.received_at)
+            .bind(&self.main_meter_status)
+            .bind(&self.main_meter_active_power_w)
+            .bind(&self.battery_status)
+            .bind(&self.battery_active_power_w)
+            .bind(&self.battery_active_power_setpoint_w)
+            .bind(&self.battery_baseline_power_w)
+            .bind(&self.battery_soc_percent)
+            .bind(&self.battery_charge_limit_w)
+            .bind(&self.battery_remaining_charge_time_s)
+            .bind(&self.battery_discharge_limit_w)
+            .bind(&self.battery_remaining_discharge_time_s)
+            .bind(&self.solar_status)
+            .bind(&self.solar_active_power_w)
+            .bind(&self.solar_active_power_setpoint_w)
+            .bind(&self.solar_rated_power_w)
+            .bind(&self.solar_min_power_w)
+            .bind(&self.solar_max_power_w)
+            .bind(&self.solar_baseline_power_w)
+    }
+}

@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails, with its place"
+)]
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "all of it panics: that is how a test fails"
+)]
+
+mod api_client;
+mod controller;
+mod eventually;
+mod log_reader;
+mod proxy;
+mod running;
+pub mod servers;
+mod world;
+
+pub use api_client::Client;
+pub use controller::Controller;
+pub use eventually::{eventually, eventually_within};
+pub use log_reader::{LogRecord, read_topic};
+pub use proxy::{Direction, Proxy};
+pub use running::Running;
+pub use servers::{Edition, KafkaServer};
+pub use world::{BuildingPlan, Mode, PASSWORD, USERNAME, World};

@@ -1,0 +1,176 @@
+//! A `wattline` process of a test.
+
+use crate::eventually;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// A process that runs a role; killed when dropped, its log shown when the test is failing.
+pub struct Running {
+    child: Child,
+    log: PathBuf,
+    operations_port: u16,
+}
+
+impl Running {
+    pub(crate) fn spawn(
+        binary: &Path,
+        arguments: &[&str],
+        settings: &BTreeMap<String, String>,
+        log: PathBuf,
+        operations_port: u16,
+    ) -> Self {
+        let child = Command::new(binary)
+            .args(arguments)
+            .envs(settings)
+            .env(
+                "WATTLINE_OPS_LISTEN",
+                format!("127.0.0.1:{operations_port}"),
+            )
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(&log).unwrap())
+            .spawn()
+            .unwrap();
+        Self {
+            child,
+            log,
+            operations_port,
+        }
+    }
+
+    /// Waits until the process says that it can do its job.
+    pub async fn ready(&self) -> &Self {
+        eventually(async || {
+            self.readiness().await.and_then(|(status, body)| {
+                if status == 200 {
+                    Ok(())
+                } else {
+                    Err(body.to_string())
+                }
+            })
+        })
+        .await;
+        self
+    }
+
+    /// Status and body of `/health/ready`.
+    ///
+    /// # Errors
+    /// When the process does not answer.
+    pub async fn readiness(&self) -> Result<(u16, Value), String> {
+        let answer = self.operations("/health/ready").await?;
+        let status = answer.status().as_u16();
+        let body = answer.json().await.map_err(|error| error.to_string())?;
+        Ok((status, body))
+    }
+
+    /// The value of one series of `/metrics`, named as it stands there.
+    pub async fn metric(&self, series: &str) -> f64 {
+        let all = self.metrics().await;
+        *all.get(series)
+            .unwrap_or_else(|| panic!("no series {series} in {all:?}"))
+    }
+
+    /// All series of one scrape.
+    pub async fn metrics(&self) -> BTreeMap<String, f64> {
+        let text = self
+            .operations("/metrics")
+            .await
+            .unwrap()
+            .text()
+            .await
+            .unwrap();
+        text.lines()
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(|line| {
+                let (series, value) = line.rsplit_once(' ')?;
+                Some((series.to_owned(), value.parse().ok()?))
+            })
+            .collect()
+    }
+
+    async fn operations(&self, path: &str) -> Result<reqwest::Response, String> {
+        reqwest::get(format!("http://127.0.0.1:{}{path}", self.operations_port))
+            .await
+            .map_err(|error| error.to_string())
+    }
+
+    /// Sends a signal by name, such as `TERM` or `STOP`.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill")
+            .args(["-s", name, &self.child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+    }
+
+    /// Kills the process at once, wherever it is.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks the process to stop and waits for its end.
+    pub fn stop(&mut self) -> ExitStatus {
+        self.signal("TERM");
+        self.wait(Duration::from_secs(15))
+    }
+
+    /// Waits for the process to end by itself.
+    pub fn wait(&mut self, patience: Duration) -> ExitStatus {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(
+                begun.elapsed() < patience,
+                "still running after {patience:?}"
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// What the process has logged so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// Peak resident memory so far, in MiB.
+    #[must_use]
+    pub fn peak_memory_mib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmHWM:"))
+            .unwrap();
+        line.split_whitespace()
+            .nth(1)
+            .unwrap()
+            .parse::<u64>()
+            .unwrap()
+            / 1024
+    }
+
+    /// The process's number.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- log of {} ---\n{}", self.log.display(), self.log());
+        }
+        if self.child.kill().is_ok() && self.child.wait().is_err() {
+            eprintln!("process {} did not end", self.child.id());
+        }
+    }
+}

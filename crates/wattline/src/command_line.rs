@@ -1,0 +1,136 @@
+//! What can be typed, and which function does it.
+
+use crate::failure::Failure;
+use crate::settings::{
+    AGGREGATOR, API, DATABASE, KAFKA, LOG_MODE, LOGGING, MQTT, OPERATIONS, SETTINGS,
+};
+use crate::{admin, check, dead_letters, demo, migrate, process, role, schemas, simulate};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use ops::settings::{Settings, arguments};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Does what the command line says; answers with the process's exit code.
+pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let matches = match command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        // Help and version go to standard output and are no failure; clap knows.
+        Err(told) => {
+            let code = u8::try_from(told.exit_code()).unwrap_or(2);
+            return match told.print() {
+                Ok(()) => ExitCode::from(code),
+                Err(_) => ExitCode::FAILURE,
+            };
+        }
+    };
+    match dispatch(&matches) {
+        Ok(code) => code,
+        Err(failure) => {
+            process::tell_failure(&failure);
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn dispatch(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let Some((name, matches)) = matches.subcommand() else {
+        return Err(Failure::Usage(
+            "a subcommand is expected: see wattline --help".to_owned(),
+        ));
+    };
+    let settings = || {
+        let settings = Settings::from_matches(SETTINGS, matches, &ops::settings::environment())?;
+        process::start_logging(&settings)?;
+        Ok::<_, Failure>(settings)
+    };
+    match name {
+        "serve" => role::run(role::Roles::ALL, &settings()?),
+        "bridge" => role::run(role::Roles::BRIDGE, &settings()?),
+        "aggregator" => role::run(role::Roles::AGGREGATOR, &settings()?),
+        "api" => role::run(role::Roles::API, &settings()?),
+        "demo" => demo::run(matches, &settings()?),
+        "migrate" => migrate::run(&settings()?),
+        "check" => check::run(&settings()?),
+        "simulate" => simulate::run(matches, &settings()?),
+        "admin" => admin::run(matches),
+        "dead-letters" => dead_letters::run(matches),
+        "schemas" => schemas::run(),
+        other => Err(Failure::Usage(format!("unknown subcommand {other}"))),
+    }?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A subcommand with the settings that it uses.
+pub(crate) fn with_settings(
+    name: &'static str,
+    about: &'static str,
+    groups: &[&[&'static str]],
+) -> Command {
+    let keys: Vec<&str> = groups.iter().copied().flatten().copied().collect();
+    Command::new(name)
+        .about(about)
+        .args(arguments(SETTINGS, &keys))
+}
+
+/// The whole command line.
+fn command() -> Command {
+    let bridge: &[&[&str]] = &[LOGGING, OPERATIONS, MQTT, KAFKA];
+    let aggregator: &[&[&str]] = &[LOGGING, OPERATIONS, DATABASE, KAFKA, AGGREGATOR];
+    let api: &[&[&str]] = &[LOGGING, OPERATIONS, DATABASE, API];
+    let all: &[&[&str]] = &[
+        LOGGING, OPERATIONS, DATABASE, MQTT, LOG_MODE, KAFKA, AGGREGATOR, API,
+    ];
+    Command::new("wattline")
+        .about("Realtime telemetry of buildings, from their controllers to those who use it")
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(demo::command())
+        .subcommand(with_settings(
+            "serve",
+            "Runs every role in one process",
+            all,
+        ))
+        .subcommand(with_settings(
+            "bridge",
+            "Carries messages from MQTT to Kafka",
+            bridge,
+        ))
+        .subcommand(with_settings(
+            "aggregator",
+            "Stores what is on Kafka, and folds it into buckets",
+            aggregator,
+        ))
+        .subcommand(with_settings("api", "Answers over HTTP", api))
+        .subcommand(with_settings(
+            "migrate",
+            "Brings the database schema up to date",
+            &[LOGGING, DATABASE],
+        ))
+        .subcommand(with_settings(
+            "check",
+            "Connects to every server of the settings, and tells what it found",
+            all,
+        ))
+        .subcommand(simulate::command())
+        .subcommand(admin::command())
+        .subcommand(dead_letters::command())
+        .subcommand(Command::new("schemas").about("Prints the JSON Schemas by record name"))
+}
+
+/// A switch without a value.
+pub(crate) fn switch(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .help(help)
+        .action(ArgAction::SetTrue)
+}
+
+/// An option with a whole number.
+pub(crate) fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .help(help)
+        .default_value(default)
+        .value_parser(value_parser!(u64))
+}

@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+
+mod admin;
+mod check;
+mod command_line;
+mod dead_letters;
+mod demo;
+mod direct;
+mod failure;
+pub mod fleet_file;
+mod migrate;
+mod output;
+mod process;
+pub mod role;
+mod schemas;
+pub mod settings;
+mod simulate;
+
+pub use command_line::run;
+pub use failure::Failure;

@@ -1,0 +1,8 @@
+#![doc = include_str!("../README.md")]
+
+pub mod decode;
+pub mod envelope;
+pub mod json;
+mod rfc3339;
+pub mod schema;
+pub mod topic;

@@ -1,0 +1,33 @@
+//! Every integration test, in one binary so that servers start once.
+
+#[path = "all/acknowledgement.rs"]
+mod acknowledgement;
+#[path = "all/buckets.rs"]
+mod buckets;
+#[path = "all/commands.rs"]
+mod commands;
+#[path = "all/conservation.rs"]
+mod conservation;
+#[path = "all/dead_letters.rs"]
+mod dead_letters;
+#[path = "all/demo.rs"]
+mod demo;
+#[path = "all/equality.rs"]
+mod equality;
+#[path = "all/groups.rs"]
+mod groups;
+#[path = "all/journey.rs"]
+mod journey;
+#[path = "all/kills.rs"]
+mod kills;
+#[path = "all/late.rs"]
+mod late;
+#[path = "all/reads.rs"]
+mod reads;
+#[path = "all/records.rs"]
+mod records;
+#[path = "all/tree.rs"]
+mod tree;
+
+/// The `wattline` under test.
+const WATTLINE: &str = env!("CARGO_BIN_EXE_wattline-under-test");

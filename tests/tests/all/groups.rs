@@ -1,0 +1,118 @@
+//! Several aggregators on one log.
+
+use crate::WATTLINE;
+use crate::records::{meter, now};
+use testkit::{BuildingPlan, Mode, World, eventually};
+
+const BUILDINGS: usize = 24;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_aggregators_share_the_partitions_and_a_lost_partition_cannot_commit() {
+    let world = World::new(WATTLINE, Mode::Kafka).await;
+    let buildings: Vec<BuildingPlan> = (0..BUILDINGS).map(|_| BuildingPlan::new()).collect();
+    world.apply(&buildings);
+    let bridge = world.start(&["bridge"]);
+    let first = world.start(&["aggregator"]);
+    let second = world.start(&["aggregator"]);
+    for role in [&bridge, &first, &second] {
+        role.ready().await;
+    }
+    let controller = world.controller();
+    let mut published = 0;
+    let mut publish = async |rounds: i64| {
+        for _ in 0..rounds {
+            for building in &buildings {
+                controller
+                    .telemetry(building.uuid, meter(now() - 3_600 + published, 5))
+                    .await;
+            }
+            published += 1;
+        }
+        published * i64::try_from(BUILDINGS).unwrap()
+    };
+    let stored = async |expected: i64| {
+        eventually(
+            async || match world.count("select count(*) from telemetry_record").await {
+                count if count == expected => Ok(()),
+                other => Err((other, expected)),
+            },
+        )
+        .await;
+    };
+    let consumed = "wattline_aggregator_consumed_messages_total";
+    // Until the group has settled one of them may have all partitions.
+    eventually(async || {
+        stored(publish(2).await).await;
+        let shares = (first.metric(consumed).await, second.metric(consumed).await);
+        if shares.0 > 0.0 && shares.1 > 0.0 {
+            Ok(())
+        } else {
+            Err(shares)
+        }
+    })
+    .await;
+
+    // The first one stands still, with a batch in hand or about to take one, until the group has
+    // given its partitions away; then it goes on as if nothing had happened.
+    let mid_way = publish(3).await;
+    first.signal("STOP");
+    let expected = publish(10).await;
+    stored(expected).await;
+    assert!(mid_way < expected);
+    first.signal("CONT");
+    let expected = publish(10).await;
+    stored(expected).await;
+    first.ready().await;
+
+    let count = async |series: &str| first.metric(series).await + second.metric(series).await;
+    #[expect(clippy::cast_precision_loss, reason = "some thousand records")]
+    let expected = expected as f64;
+    eventually(async || {
+        let total = count("wattline_aggregator_stored_messages_total").await;
+        if (total - expected).abs() < 0.5 {
+            Ok(())
+        } else {
+            Err((total, expected))
+        }
+    })
+    .await;
+    assert_eq!(
+        count("wattline_aggregator_duplicate_messages_total").await,
+        0.0,
+        "no stretch of the log was committed twice"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stretch_of_the_log_is_committed_by_one_process_only() {
+    use store::{Batch, Move, Store, StoreFailure};
+    let world = World::new(WATTLINE, Mode::Direct).await;
+    let store = Store::open(&world.settings["WATTLINE_DATABASE_URL"], 4).unwrap();
+    store.positions(&[("log".to_owned(), 0)]).await.unwrap();
+    let stretch = |from_offset, to_offset| Batch {
+        moves: vec![Move {
+            topic: "log".to_owned(),
+            partition: 0,
+            from_offset,
+            to_offset,
+        }],
+        ..Batch::default()
+    };
+    let retention = std::time::Duration::from_secs(604_800);
+    let (batch, other) = (stretch(0, 10), stretch(0, 7));
+    let (one, two) = tokio::join!(
+        store.ingest(&batch, retention),
+        store.ingest(&other, retention)
+    );
+    assert_ne!(
+        one.is_ok(),
+        two.is_ok(),
+        "exactly one of them moved the position"
+    );
+    let lost = one.err().or(two.err()).unwrap();
+    assert!(matches!(lost, StoreFailure::LostPosition), "{lost}");
+    let position = store.positions(&[("log".to_owned(), 0)]).await.unwrap()[0].next_offset;
+    assert!(position == 10 || position == 7);
+    let behind = store.ingest(&stretch(3, 20), retention).await;
+    assert!(matches!(behind, Err(StoreFailure::LostPosition)));
+}
