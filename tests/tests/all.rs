@@ -1,4 +1,8 @@
 //! Every integration test, in one binary so that servers start once.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails, with its place"
+)]
 
 #[path = "all/acknowledgement.rs"]
 mod acknowledgement;

@@ -111,13 +111,7 @@ impl Postgres {
 
     /// The address of a database, as sqlx takes it: `postgres://postgres@%2Fsocket%2Fdir:5432/database`.
     pub fn url(&self, database: &str) -> String {
-        let folder = self
-            .socket
-            .folder
-            .display()
-            .to_string()
-            .replace('%', "%25")
-            .replace('/', "%2F");
+        let folder = percent_encoded(&self.socket.folder);
         format!(
             "postgres://postgres@{folder}:{}/{database}",
             self.socket.port
@@ -197,6 +191,19 @@ fn programs(edition: Edition) -> Result<PathBuf, StartFailure> {
             .and_then(|unpacked| installed::postgres_programs(&unpacked))
             .ok_or(StartFailure::Missing("TimescaleDB")),
     }
+}
+
+/// Writes a path as the host part of an address.
+fn percent_encoded(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+
+    let encode = |byte: &u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => {
+            char::from(*byte).to_string()
+        }
+        other => format!("%{other:02X}"),
+    };
+    path.as_os_str().as_bytes().iter().map(encode).collect()
 }
 
 /// Where the unix socket is.

@@ -120,19 +120,18 @@ async fn accept(
 async fn carry(
     client: TcpStream,
     server: TcpStream,
-    mut gates: watch::Receiver<Gates>,
+    gates: watch::Receiver<Gates>,
     record: impl Fn(&[u8]),
 ) {
-    let cuts = gates.borrow().cuts;
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
     tokio::select! {
         () = pump(from_client, to_server, gates.clone(), |it| it.hold_to_server, record) => {}
-        () = pump(from_server, to_client, gates.clone(), |it| it.hold_to_client, |_| {}) => {}
-        _ = gates.wait_for(|it| it.cuts != cuts) => {}
+        () = pump(from_server, to_client, gates, |it| it.hold_to_client, |_| {}) => {}
     }
 }
 
+/// Reads on while it holds back, so that what was sent is known; writes nothing after a cut.
 async fn pump(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
@@ -140,18 +139,31 @@ async fn pump(
     held: impl Fn(&Gates) -> bool,
     record: impl Fn(&[u8]),
 ) {
+    let cuts = gates.borrow().cuts;
     let mut buffer = vec![0; 64 * 1024];
+    let mut waiting = Vec::new();
     loop {
-        let read = match from.read(&mut buffer).await {
-            Ok(0) | Err(_) => return,
-            Ok(read) => read,
-        };
-        record(&buffer[..read]);
-        if gates.wait_for(|gates| !held(gates)).await.is_err() {
+        let now = *gates.borrow_and_update();
+        if now.cuts != cuts {
             return;
         }
-        if to.write_all(&buffer[..read]).await.is_err() {
-            return;
+        if !held(&now) && !waiting.is_empty() {
+            if to.write_all(&waiting).await.is_err() {
+                return;
+            }
+            waiting.clear();
+        }
+        tokio::select! {
+            read = from.read(&mut buffer) => match read {
+                Ok(0) | Err(_) => return,
+                Ok(read) => {
+                    record(&buffer[..read]);
+                    waiting.extend_from_slice(&buffer[..read]);
+                }
+            },
+            changed = gates.changed() => if changed.is_err() {
+                return;
+            },
         }
     }
 }

@@ -83,8 +83,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let url = settings.text("database_url")?;
     process::block_on(async {
         let store = Store::open(&url, 1)?;
-        match (name, matches.get_one::<i64>("id")) {
-            ("show", Some(id)) => show(&store, *id).await,
+        match name {
+            "show" => match matches.get_one::<i64>("id") {
+                Some(id) => show(&store, *id).await,
+                None => Err(Failure::Usage(
+                    "dead-letters show: an ID is expected".to_owned(),
+                )),
+            },
             _ => list(&store, matches).await,
         }
     })
