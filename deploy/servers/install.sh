@@ -16,8 +16,8 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$HERE/timescaledb.sh"
 
 BUILD_PACKAGES=(gcc g++ make libc6-dev zlib1g-dev pkg-config)
-# tzdata: TimescaleDB's PostgreSQL reads time zones from the machine. util-linux: setpriv ends servers with their owner.
-SERVER_PACKAGES=(mosquitto postgresql tzdata util-linux)
+# curl: the demo names a request to try. tzdata: TimescaleDB's PostgreSQL reads time zones from the machine. util-linux: setpriv ends servers with their owner.
+SERVER_PACKAGES=(curl mosquitto postgresql tzdata util-linux)
 
 direct=''
 case "${1:-}" in

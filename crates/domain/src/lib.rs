@@ -1,6 +1,4 @@
-//! What is true about buildings, power, energy and time, whatever carries it.
-//!
-//! Pure: no input or output, no clock (`now` is an argument), no environment.
+#![doc = include_str!("../README.md")]
 
 pub mod bucket;
 pub mod electricity;

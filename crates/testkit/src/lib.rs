@@ -22,6 +22,6 @@ pub use controller::Controller;
 pub use eventually::{eventually, eventually_within};
 pub use log_reader::{LogRecord, read_topic};
 pub use proxy::{Direction, Proxy};
-pub use running::Running;
+pub use running::{Running, send_signal};
 pub use servers::{Edition, KafkaServer};
 pub use world::{BuildingPlan, Mode, PASSWORD, USERNAME, World};

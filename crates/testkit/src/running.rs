@@ -101,11 +101,7 @@ impl Running {
 
     /// Sends a signal by name, such as `TERM` or `STOP`.
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("kill")
-            .args(["-s", name, &self.child.id().to_string()])
-            .status()
-            .unwrap();
-        assert!(sent.success());
+        send_signal(self.child.id(), name);
     }
 
     /// Kills the process at once, wherever it is.
@@ -173,4 +169,13 @@ impl Drop for Running {
             eprintln!("process {} did not end", self.child.id());
         }
     }
+}
+
+/// Sends a signal by name to a process. The shell's own `kill`: a bare machine has no other.
+pub fn send_signal(pid: u32, name: &str) {
+    let sent = Command::new("sh")
+        .args(["-c", &format!("kill -s {name} {pid}")])
+        .status()
+        .unwrap();
+    assert!(sent.success());
 }

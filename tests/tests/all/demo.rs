@@ -17,16 +17,12 @@ fn free_address() -> String {
 
 /// Processes whose command line names this text.
 fn processes_that_name(text: &str) -> Vec<String> {
-    let listed = Command::new("ps")
-        .args(["-eo", "pid,args"])
-        .output()
-        .unwrap();
-    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
-    listed
-        .lines()
-        .filter(|line| line.contains(text))
-        .map(str::to_owned)
-        .collect()
+    let processes = std::fs::read_dir("/proc").unwrap();
+    // A process may end between its listing and its reading.
+    let command_lines = processes
+        .filter_map(|entry| std::fs::read(entry.unwrap().path().join("cmdline")).ok())
+        .map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " "));
+    command_lines.filter(|line| line.contains(text)).collect()
 }
 
 fn the_demo(arguments: &[&str]) {
@@ -63,11 +59,7 @@ fn the_demo(arguments: &[&str]) {
     );
     assert!(!processes_that_name(&folder).is_empty());
 
-    let told = Command::new("kill")
-        .args(["-s", "INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(told.success());
+    testkit::send_signal(child.id(), "INT");
     let rest: Vec<String> = lines.collect();
     assert_eq!(rest.last().unwrap(), "stopped: nothing is left running");
     assert_eq!(child.wait().unwrap().code(), Some(0));

@@ -24,7 +24,7 @@ fn the_session_is_kept_and_bounded() {
     assert!(!options.clean_start() && options.manual_acks());
     assert_eq!(options.session_expiry_interval(), Some(604_800));
     assert_eq!(options.receive_maximum(), Some(7));
-    assert_eq!(options.max_packet_size(), Some(262_144));
+    assert_eq!(options.max_packet_size(), Some(LARGEST_PACKET_BYTES));
     let login = options.credentials().unwrap();
     assert_eq!(
         (login.username.as_str(), login.password.as_str()),
