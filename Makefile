@@ -15,7 +15,7 @@ demo-direct: servers-direct
 	exec target/release/wattline demo --direct
 
 # Every test, on real servers that are fetched and started here.
-test: servers lint
+test: servers lint fuzz-check
 	$(CARGO) test --workspace --all-targets --quiet
 	$(CARGO) test --workspace --doc --quiet
 
@@ -29,6 +29,10 @@ servers-direct:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+
+# The fuzz target compiles; `cd fuzz && cargo fuzz run decoder` runs it (needs a nightly toolchain).
+fuzz-check:
+	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 
 # The figures of the README: the parse path, and the whole pipeline under load.
 bench: servers

@@ -47,6 +47,15 @@ fn is_abandoned(folder: &Path) -> bool {
     owner.is_some_and(|owner| !Path::new("/proc").join(owner.to_string()).exists())
 }
 
+/// Bytes that an ordinary user may still write on the disk that holds `folder`.
+///
+/// # Errors
+/// When the folder cannot be asked about.
+pub fn free_bytes(folder: &Path) -> io::Result<u64> {
+    let disk = rustix::fs::statvfs(folder)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
 /// Makes `folder` and what is missing above it, and gives its absolute path.
 pub(crate) fn make(folder: &Path) -> Result<std::path::PathBuf, StartFailure> {
     fs::create_dir_all(folder)

@@ -12,7 +12,7 @@ mod process;
 mod server;
 
 pub use failure::StartFailure;
-pub use folder::temporary_folder;
+pub use folder::{free_bytes, temporary_folder};
 pub use kafka::{Kafka, KafkaOptions};
 pub use mosquitto::{Mosquitto, MosquittoOptions};
 pub use postgres::{Edition, Postgres, PostgresOptions};

@@ -156,7 +156,9 @@ async fn start(
 async fn listen(settings: &Settings, key: &str) -> Result<TcpListener, Failure> {
     let address: SocketAddr = settings.socket_address(key)?;
     TcpListener::bind(address).await.map_err(|error| {
-        Failure::Running(format!("{key} {address}: {error}: choose another address"))
+        Failure::Running(format!(
+            "{key} {address}: {error}: stop who uses it, or choose another"
+        ))
     })
 }
 

@@ -275,3 +275,70 @@ fn schemas_prints_one_object_of_schemas_by_record_name() {
     let published: serde_json::Value = serde_json::from_str(published).unwrap();
     assert_eq!(schemas["telemetry"], published);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logs_are_one_json_object_a_line_when_asked_for() {
+    let mut world = World::new(WATTLINE, Mode::Direct).await;
+    world
+        .settings
+        .insert("WATTLINE_LOG_FORMAT".to_owned(), "json".to_owned());
+    let mut serve = world.serve().await;
+    assert!(serve.stop().success());
+    let log = serve.log();
+    assert!(log.lines().count() > 2);
+    for line in log.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(
+            line["timestamp"].is_string() && line["level"].is_string(),
+            "{line}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_simulator_writes_a_fleet_file_that_matches_its_records() {
+    let world = World::new(WATTLINE, Mode::Direct).await;
+    let path = world.folder().join("fleet.json").display().to_string();
+    let simulate = |arguments: &[&str]| {
+        let all = [
+            "simulate",
+            "--buildings",
+            "3",
+            "--seed",
+            "9",
+            "--interval",
+            "100ms",
+        ];
+        world.command(&[&all[..], arguments].concat())
+    };
+    let _serve = world.serve().await;
+    simulate(&["--duration", "100ms", "--fleet-file", &path]);
+    let written = std::fs::read_to_string(&path).unwrap();
+    world.command(&["admin", "apply", &path]);
+    let told = simulate(&[
+        "--duration",
+        "2s",
+        "--invalid",
+        "0.2",
+        "--gaps",
+        "0.1",
+        "--fleet-file",
+        &path,
+    ]);
+    assert!(told.starts_with("published "), "{told}");
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap(),
+        written,
+        "the same seed, the same bytes"
+    );
+    eventually(async || {
+        match world
+            .count("select count(distinct building_uuid) from telemetry_record")
+            .await
+        {
+            3 => Ok(()),
+            other => Err(other),
+        }
+    })
+    .await;
+}

@@ -199,3 +199,42 @@ async fn a_dead_letter_that_does_not_exist_is_told_in_one_line() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(told.trim_end(), "wattline: there is no dead letter 77");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_building_is_known_within_five_seconds() {
+    let world = World::new(WATTLINE, Mode::Kafka).await;
+    let plan = testkit::BuildingPlan::new();
+    let _serve = world.serve().await;
+    let controller = world.controller();
+    controller.telemetry(plan.uuid, meter(now(), 1)).await;
+    eventually(async || match listed(&world).len() {
+        1 => Ok(()),
+        other => Err(other),
+    })
+    .await;
+    world.apply(&[plan.clone()]);
+    controller.telemetry(plan.uuid, meter(now() + 1, 1)).await;
+    testkit::eventually_within(std::time::Duration::from_secs(5), async || {
+        match world.count("select count(*) from telemetry_record").await {
+            1 => Ok(()),
+            other => Err(other),
+        }
+    })
+    .await;
+    assert_eq!(listed(&world).len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_wrong_message_sent_twice_is_told_twice() {
+    let world = World::new(WATTLINE, Mode::Kafka).await;
+    let building = world.building();
+    let _serve = world.serve().await;
+    let controller = world.controller();
+    controller.telemetry(building, "wrong").await;
+    controller.telemetry(building, "wrong").await;
+    eventually(async || match listed(&world).len() {
+        2 => Ok(()),
+        other => Err(other),
+    })
+    .await;
+}

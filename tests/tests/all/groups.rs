@@ -116,3 +116,37 @@ async fn a_stretch_of_the_log_is_committed_by_one_process_only() {
     let behind = store.ingest(&stretch(3, 20), retention).await;
     assert!(matches!(behind, Err(StoreFailure::LostPosition)));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_bridges_of_a_share_group_take_each_message_once() {
+    let mut world = World::new(WATTLINE, Mode::Kafka).await;
+    let building = world.building();
+    world
+        .settings
+        .insert("WATTLINE_MQTT_SHARE_GROUP".to_owned(), "night".to_owned());
+    let first = world.start(&["bridge", "--mqtt-client-id", "bridge-1"]);
+    let second = world.start(&["bridge", "--mqtt-client-id", "bridge-2"]);
+    let aggregator = world.start(&["aggregator"]);
+    for role in [&first, &second, &aggregator] {
+        role.ready().await;
+    }
+    let controller = world.controller();
+    for second in 0..200 {
+        controller
+            .telemetry(building, meter(now() - 1_000 + second, 5))
+            .await;
+    }
+    eventually(
+        async || match world.count("select count(*) from telemetry_record").await {
+            200 => Ok(()),
+            other => Err(other),
+        },
+    )
+    .await;
+    let received = "wattline_bridge_received_messages_total";
+    let shares = (first.metric(received).await, second.metric(received).await);
+    assert!(shares.0 > 0.0 && shares.1 > 0.0, "{shares:?}");
+    assert_eq!(shares.0 + shares.1, 200.0);
+    let duplicates = "wattline_aggregator_duplicate_messages_total";
+    assert_eq!(aggregator.metric(duplicates).await, 0.0);
+}

@@ -5,10 +5,15 @@ use crate::failure::Failure;
 use crate::output;
 use embedded::{
     Edition, Kafka, KafkaOptions, Mosquitto, MosquittoOptions, Postgres, PostgresOptions,
-    StartFailure, temporary_folder,
+    StartFailure, free_bytes, temporary_folder,
 };
 use ops::settings::Settings;
+use std::path::Path;
 use tempfile::TempDir;
+
+const MEGABYTE: u64 = 1_000_000;
+/// A new database takes 60 MB and a log segment or two of Kafka's as much; the rest is for an hour of records.
+const NEEDED_BYTES: u64 = 300 * MEGABYTE;
 
 /// Mosquitto, PostgreSQL and, unless direct, Kafka; stopped when dropped, the folder last.
 pub(super) struct PrivateServers {
@@ -28,6 +33,7 @@ impl PrivateServers {
     /// Starts them and waits until they answer. Takes TimescaleDB where it is installed.
     pub(super) fn start(direct: bool) -> Result<Self, Failure> {
         let folder = temporary_folder()?;
+        refuse_full_disk(folder.path())?;
         let at = |name: &str| folder.path().join(name);
         let mosquitto = Mosquitto::start(&MosquittoOptions::new(at("mosquitto")))?;
         let postgres = start_postgres(&at("postgres"))?;
@@ -60,7 +66,21 @@ impl PrivateServers {
     }
 }
 
-fn start_postgres(folder: &std::path::Path) -> Result<Postgres, Failure> {
+/// A server that runs out of disk says so in many words; better before than after.
+fn refuse_full_disk(folder: &Path) -> Result<(), Failure> {
+    let free = free_bytes(folder)?;
+    if free >= NEEDED_BYTES {
+        return Ok(());
+    }
+    Err(Failure::Running(format!(
+        "{} MB are free for {} and the demo needs {}: free some, or name another folder with TMPDIR",
+        free / MEGABYTE,
+        folder.display(),
+        NEEDED_BYTES / MEGABYTE,
+    )))
+}
+
+fn start_postgres(folder: &Path) -> Result<Postgres, Failure> {
     match Postgres::start(&PostgresOptions::new(folder, Edition::Timescale)) {
         Err(StartFailure::Missing(_)) => Ok(Postgres::start(&PostgresOptions::new(
             folder,
