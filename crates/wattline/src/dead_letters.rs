@@ -68,8 +68,11 @@ fn reason(text: &str) -> Result<Reason, String> {
     })
 }
 
+/// RFC 3339, or seconds since the epoch.
 fn time(text: &str) -> Result<Timestamp, String> {
-    parse_rfc3339(text).ok_or_else(|| "expected a time such as 2026-01-31T12:00:00Z".to_owned())
+    parse_rfc3339(text)
+        .or_else(|| text.parse().ok().map(Timestamp::from_seconds))
+        .ok_or_else(|| "expected a time such as 2026-01-31T12:00:00Z".to_owned())
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<(), Failure> {

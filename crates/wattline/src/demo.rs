@@ -61,15 +61,21 @@ pub(crate) fn run(matches: &ArgMatches, settings: &Settings) -> Result<(), Failu
     scenario
         .check()
         .map_err(|bad| Failure::Usage(format!("--{bad}")))?;
-    output::line("starting private servers")?;
-    let servers = PrivateServers::start(direct)?;
-    process::block_on(async {
+    let servers = process::block_on(async {
+        // From here on Ctrl-C ends the demo in order, also while servers start.
         let shared = Shared {
             shutdown: Shutdown::on_signals(),
             ..Shared::default()
         };
+        output::line("starting private servers")?;
+        let servers = tokio::task::spawn_blocking(move || PrivateServers::start(direct))
+            .await
+            .map_err(|error| Failure::Running(format!("private servers: {error}")))??;
         let settings = servers.settings(settings)?;
-        bring_up(&settings, &shared, scenario).await
+        if !shared.shutdown.is_requested() {
+            bring_up(&settings, &shared, scenario).await?;
+        }
+        Ok(servers)
     })?;
     drop(servers);
     Ok(output::line("stopped: nothing is left running")?)

@@ -212,7 +212,7 @@ async fn a_new_building_is_known_within_five_seconds() {
         other => Err(other),
     })
     .await;
-    world.apply(&[plan.clone()]);
+    world.apply(std::slice::from_ref(&plan));
     controller.telemetry(plan.uuid, meter(now() + 1, 1)).await;
     testkit::eventually_within(std::time::Duration::from_secs(5), async || {
         match world.count("select count(*) from telemetry_record").await {
