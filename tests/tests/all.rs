@@ -26,6 +26,8 @@ mod journey;
 mod kills;
 #[path = "all/late.rs"]
 mod late;
+#[path = "all/logins.rs"]
+mod logins;
 #[path = "all/reads.rs"]
 mod reads;
 #[path = "all/records.rs"]

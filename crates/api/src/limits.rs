@@ -36,8 +36,8 @@ pub(crate) const CONNECTIONS_AT_ONCE: usize = 4_096;
 /// Requests worked on at once; further ones wait, within [`REQUEST_TIMEOUT`].
 pub(crate) const REQUESTS_AT_ONCE: usize = 512;
 
-/// Passwords checked at once: each costs a core for some 20 ms, and 19 MiB.
-pub(crate) const PASSWORD_CHECKS_AT_ONCE: usize = 4;
+/// Passwords checked at once: each costs a core for some 20 ms, and 19 MiB that are kept.
+pub(crate) const PASSWORD_CHECKS_AT_ONCE: usize = 2;
 
 /// Refresh tokens that a user may have outstanding (`interface.md`, limits).
 pub(crate) const OUTSTANDING_REFRESH_TOKENS: i64 = 50;

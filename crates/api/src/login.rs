@@ -3,13 +3,13 @@
 use crate::error::Problem;
 use crate::extract::JsonObject;
 use crate::limits::{OUTSTANDING_REFRESH_TOKENS, PASSWORD_CHECKS_AT_ONCE};
-use crate::password::{self, PasswordFailure};
+use crate::password::{self, PasswordFailure, Workspace};
 use crate::state::Api;
 use crate::token::TokenKind;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use store::{Login, LoginRefusal, RefreshToken};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -65,6 +65,8 @@ async fn stored_login(api: &Api, username: &str) -> Result<Option<Login>, Proble
 /// Checks passwords, a bounded number at once, and an unknown user's at the same cost as a wrong one.
 pub(crate) struct PasswordChecks {
     places: Arc<Semaphore>,
+    /// Memory that no check is using; at most one for each place.
+    workspaces: Arc<Mutex<Vec<Workspace>>>,
     /// What the password of nobody is checked against.
     nobody: String,
 }
@@ -73,6 +75,7 @@ impl PasswordChecks {
     pub(crate) fn new() -> Result<Self, PasswordFailure> {
         Ok(Self {
             places: Arc::new(Semaphore::new(PASSWORD_CHECKS_AT_ONCE)),
+            workspaces: Arc::default(),
             nobody: password::hash("")?,
         })
     }
@@ -83,8 +86,12 @@ impl PasswordChecks {
         let stored = login.map_or_else(|| self.nobody.clone(), |login| login.password_hash);
         let place = Arc::clone(&self.places).acquire_owned().await;
         let place = place.map_err(|error| Problem::Internal(error.to_string()))?;
+        let workspaces = Arc::clone(&self.workspaces);
         let check = move || {
-            let checked = password::verify(&password, &stored);
+            let idle = || workspaces.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut workspace = idle().pop().unwrap_or_default();
+            let checked = workspace.verify(&password, &stored);
+            idle().push(workspace);
             // Held here, since the check goes on when the request is given up.
             drop(place);
             checked

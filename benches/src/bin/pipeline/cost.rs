@@ -1,0 +1,181 @@
+//! What processes cost, as the kernel counts it.
+
+use crate::Outcome;
+use crate::roles::Roles;
+use crate::servers::Servers;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::fs;
+
+/// The unit of processor time in `/proc`: a hundredth of a second on every Linux that we run on.
+const TICKS_PER_S: f64 = 100.0;
+
+/// The machine and the processes on it that are ours.
+pub(crate) struct Machine {
+    processes: Vec<(&'static str, u32)>,
+}
+
+/// Processor time so far, in seconds.
+#[derive(Clone, Debug)]
+pub(crate) struct Spent {
+    by_process: Vec<(&'static str, f64)>,
+    machine: f64,
+}
+
+/// What one process has cost in a run.
+#[derive(Debug, Serialize)]
+pub(crate) struct Cost {
+    pub(crate) process: &'static str,
+    pub(crate) cpu_s: f64,
+    pub(crate) cpu_s_per_million: f64,
+}
+
+/// What the machine is.
+#[derive(Debug, Serialize)]
+pub(crate) struct Description {
+    pub(crate) cores: usize,
+    pub(crate) processor: String,
+    pub(crate) memory_mib: f64,
+}
+
+impl Machine {
+    /// Watches the roles, the servers and this process, which is the load.
+    pub(crate) fn new(roles: &Roles, servers: &Servers) -> Self {
+        let known = |(name, id): (&'static str, Option<u32>)| Some((name, id?));
+        let mut processes: Vec<_> = roles.processes().into_iter().filter_map(known).collect();
+        processes.extend(servers.processes().into_iter().filter_map(known));
+        Self { processes }
+    }
+
+    /// Reads all clocks. A server counts with all the processes that it has made.
+    pub(crate) fn spent(&self) -> Outcome<Spent> {
+        let times = processor_times()?;
+        let family = |first: u32| -> f64 {
+            let mut members = vec![first];
+            let mut next = 0;
+            while let Some(parent) = members.get(next).copied() {
+                let children = times.iter().filter(|(_, it)| it.parent == parent);
+                members.extend(children.map(|(id, _)| *id));
+                next += 1;
+            }
+            // With those that have ended and were waited for.
+            let own = members.iter().filter_map(|id| times.get(id));
+            own.map(|it| it.own_s + it.ended_children_s).sum()
+        };
+        let mut by_process: Vec<_> = self
+            .processes
+            .iter()
+            .map(|(name, id)| (*name, family(*id)))
+            .collect();
+        // Only itself: everything else is its child.
+        let load = times.get(&std::process::id()).map_or(0.0, |it| it.own_s);
+        by_process.push(("load", load));
+        Ok(Spent {
+            by_process,
+            machine: machine_s()?,
+        })
+    }
+
+    /// What the machine is.
+    pub(crate) fn description(&self) -> Description {
+        let field = |file: &str, name: &str| {
+            let text = fs::read_to_string(file).unwrap_or_default();
+            let line = text.lines().find(|line| line.starts_with(name));
+            let value = line.and_then(|line| line.split_once(':'));
+            value.map_or_else(String::new, |(_, value)| value.trim().to_owned())
+        };
+        let kib = field("/proc/meminfo", "MemTotal");
+        let kib = kib.trim_end_matches(" kB").parse::<f64>();
+        Description {
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            processor: field("/proc/cpuinfo", "model name"),
+            memory_mib: kib.unwrap_or_default() / 1024.0,
+        }
+    }
+}
+
+impl Spent {
+    /// What each process has cost since `before`, and what the rest of the machine has used.
+    pub(crate) fn since(&self, before: &Self, records: u64) -> (Vec<Cost>, f64) {
+        let pairs = self.by_process.iter().zip(&before.by_process);
+        let costs: Vec<Cost> = pairs
+            .map(|((process, after), (_, before))| Cost {
+                process,
+                cpu_s: after - before,
+                cpu_s_per_million: (after - before) * 1e6 / records.max(1) as f64,
+            })
+            .collect();
+        let ours: f64 = costs.iter().map(|cost| cost.cpu_s).sum();
+        let others = (self.machine - before.machine - ours).max(0.0);
+        (costs, others)
+    }
+}
+
+/// The most memory that a process has ever had, in megabytes (10^6).
+pub(crate) fn peak_memory_mb(id: u32) -> Outcome<f64> {
+    let status = fs::read_to_string(format!("/proc/{id}/status"))?;
+    let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));
+    let kib: f64 = line
+        .and_then(|line| line.split_whitespace().next())
+        .ok_or("a process without VmHWM has ended")?
+        .parse()?;
+    Ok(kib * 1024.0 / 1e6)
+}
+
+struct Times {
+    parent: u32,
+    own_s: f64,
+    ended_children_s: f64,
+}
+
+/// Every process of the machine.
+fn processor_times() -> Outcome<HashMap<u32, Times>> {
+    let entries = fs::read_dir("/proc")?.flatten();
+    let times = entries.filter_map(|entry| {
+        let id = entry.file_name().to_str()?.parse().ok()?;
+        // A process may end between its listing and its reading.
+        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+        Some((id, times(&stat)?))
+    });
+    Ok(times.collect())
+}
+
+/// The fields are counted from behind the name, which may hold anything: `state ppid …`.
+fn times(stat: &str) -> Option<Times> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let fields: Vec<&str> = fields.split(' ').collect();
+    let seconds = |index: usize| Some(fields.get(index)?.parse::<f64>().ok()? / TICKS_PER_S);
+    Some(Times {
+        parent: fields.get(1)?.parse().ok()?,
+        own_s: seconds(11)? + seconds(12)?,
+        ended_children_s: seconds(13)? + seconds(14)?,
+    })
+}
+
+/// Processor time of the whole machine: all but idle, waiting for the disk, and stolen.
+fn machine_s() -> Outcome<f64> {
+    let stat = fs::read_to_string("/proc/stat")?;
+    let first = stat.lines().next().unwrap_or_default();
+    let ticks: Vec<f64> = first
+        .split_whitespace()
+        .skip(1)
+        .filter_map(|it| it.parse().ok())
+        .collect();
+    let busy = ticks.iter().enumerate();
+    let busy = busy.filter(|(index, _)| [0, 1, 2, 5, 6].contains(index));
+    Ok(busy.map(|(_, ticks)| ticks).sum::<f64>() / TICKS_PER_S)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_and_spaces_does_not_shift_the_fields() {
+        let stat = "7 (a) b) S 3 7 7 0 -1 4194560 1 2 3 4 150 50 20 5 20 0 1 0 100";
+        let times = times(stat).unwrap();
+        assert_eq!(times.parent, 3);
+        assert_eq!(times.own_s, 2.0);
+        assert_eq!(times.ended_children_s, 0.25);
+    }
+}

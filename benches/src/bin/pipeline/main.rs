@@ -1,0 +1,160 @@
+//! `pipeline`: the whole way of a record, from an MQTT publish to an HTTP read, in figures.
+//!
+//! Bridge, aggregator and api run as processes of their own against private servers that write to
+//! the disk before they confirm. A figure below its target is told and is no failure; a record that
+//! was confirmed and is not stored exactly once is one.
+
+mod cost;
+mod latency;
+mod load;
+mod options;
+mod report;
+mod roles;
+mod run;
+mod servers;
+mod stored;
+mod targets;
+
+use clap::Parser as _;
+use cost::Machine;
+use domain::time::Timestamp;
+use load::Load;
+use ops::clock::Clock;
+use ops::shutdown::Shutdown;
+use options::Options;
+use report::Report;
+use roles::Roles;
+use servers::Servers;
+use simulator::{Fleet, Limit, Pace, Scenario};
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Any error, with words that tell what went wrong.
+type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Everything random follows from it.
+const SEED: u64 = 1;
+/// Time between two records of a building in the run without waiting; the records lie in the past,
+/// as those that controllers have kept while their connection was away.
+const CAUGHT_UP_INTERVAL: Duration = Duration::from_secs(1);
+/// How far in the past these records begin.
+const CAUGHT_UP_SINCE: Duration = Duration::from_secs(24 * 3_600);
+
+fn main() -> ExitCode {
+    match measured() {
+        Ok(report) if report.is_lossless() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            let told = writeln!(io::stderr().lock(), "pipeline: {error}");
+            ExitCode::from(if told.is_ok() { 1 } else { 2 })
+        }
+    }
+}
+
+fn measured() -> Outcome<Report> {
+    let options = Options::parse();
+    let wattline = options.wattline()?;
+    let path = options.json()?;
+    say("starting PostgreSQL, Mosquitto and Kafka")?;
+    let servers = Servers::start(options.plain)?;
+    // This thread starts the processes, and the kernel ends them when it ends.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let report = runtime.block_on(async {
+        let shutdown = Shutdown::on_signals();
+        tokio::select! {
+            report = measure(&options, &wattline, &servers) => report,
+            () = shutdown.requested() => Err("told to stop".into()),
+        }
+    })?;
+    report.keep(&path)?;
+    say(&report.text())?;
+    say(&format!("written to {}", path.display()))?;
+    Ok(report)
+}
+
+async fn measure(
+    options: &Options,
+    wattline: &std::path::Path,
+    servers: &Servers,
+) -> Outcome<Report> {
+    let fleet = Fleet::new(SEED, options.buildings);
+    let probes = latency::buildings(SEED);
+    let file = servers::fleet_file(&fleet, &probes);
+    let roles = Roles::start(wattline, servers, &file).await?;
+    let machine = Machine::new(&roles, servers);
+    let load = Load {
+        mqtt_url: servers.mqtt_url(),
+        connections: options.connections,
+    };
+    let context = run::Context {
+        machine: &machine,
+        roles: &roles,
+        database: servers.database().await?,
+        load,
+    };
+
+    say(&format!(
+        "sustained run: {} records/s for {} s",
+        options.rate, options.seconds
+    ))?;
+    let scenario = paced(options.buildings, options.rate, options.seconds);
+    let sustained = run::run(&context, scenario, Pace::Realtime).await?;
+
+    say(&format!(
+        "latency run: {} records/s for {} s, around the end of a minute",
+        options.latency_rate, options.latency_seconds
+    ))?;
+    latency::wait_for_half_a_minute(options.latency_seconds).await;
+    let scenario = paced(
+        options.buildings,
+        options.latency_rate,
+        options.latency_seconds,
+    );
+    let (beside, latency) = tokio::try_join!(
+        run::run(&context, scenario, Pace::Realtime),
+        latency::probe(&roles, servers, &probes, options.latency_seconds),
+    )?;
+    let memory = roles.peak_memory()?;
+
+    let mut maximum = None;
+    if let Some(records) = options.maximum {
+        say(&format!("maximum: {records} records without waiting"))?;
+        let mut scenario = Scenario::new(SEED, options.buildings, CAUGHT_UP_INTERVAL);
+        scenario.limit = Limit::Records(records);
+        let start = Timestamp::from_micros(Clock::system().now_micros()).minus(CAUGHT_UP_SINCE);
+        maximum = Some(run::run(&context, scenario, Pace::AsFastAsPossible { start }).await?);
+    }
+    Ok(Report {
+        machine: machine.description(),
+        database: servers.edition(),
+        buildings: options.buildings,
+        connections: options.connections,
+        sustained,
+        latency,
+        latency_load: beside,
+        memory,
+        memory_after_maximum: match maximum {
+            Some(_) => Some(roles.peak_memory()?),
+            None => None,
+        },
+        maximum,
+    })
+}
+
+/// A fleet that makes so many records a second, for so long.
+fn paced(buildings: usize, rate: u32, seconds: u64) -> Scenario {
+    let interval = Duration::from_secs(1).mul_f64(buildings as f64 / f64::from(rate));
+    let mut scenario = Scenario::new(SEED, buildings, interval);
+    scenario.limit = Limit::Duration(Duration::from_secs(seconds));
+    scenario
+}
+
+/// Writes to standard output at once.
+fn say(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
+}

@@ -1,0 +1,71 @@
+//! What can be typed.
+
+use crate::Outcome;
+use std::path::{Path, PathBuf};
+
+/// Measures the whole pipeline on this machine, with private servers; needs release builds.
+#[derive(Debug, clap::Parser)]
+pub(crate) struct Options {
+    /// The wattline program; without it the one beside this program.
+    #[arg(long, value_name = "PATH")]
+    wattline: Option<PathBuf>,
+    /// Where the figures go as JSON; without it bench/pipeline.json in cargo's target folder.
+    #[arg(long, value_name = "PATH")]
+    json: Option<PathBuf>,
+    /// Records a second of the sustained run; a little more than the target, so that the time until the
+    /// last one is stored counts as well.
+    #[arg(long, default_value_t = 5_200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) rate: u32,
+    /// Seconds of the sustained run.
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub(crate) seconds: u64,
+    /// Records a second while latency is measured.
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) latency_rate: u32,
+    /// Seconds of the latency run.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub(crate) latency_seconds: u64,
+    /// Buildings of the fleet.
+    #[arg(long, default_value_t = 1_000)]
+    pub(crate) buildings: usize,
+    /// MQTT connections of the fleet.
+    #[arg(long, default_value_t = 4)]
+    pub(crate) connections: u16,
+    /// Also publishes this many records without waiting, to find the most that goes through (the broker
+    /// queues up to a million).
+    #[arg(long, value_name = "RECORDS", num_args = 0..=1, default_missing_value = "400000",
+          value_parser = clap::value_parser!(u64).range(1..=900_000))]
+    pub(crate) maximum: Option<u64>,
+    /// Takes PostgreSQL without TimescaleDB.
+    #[arg(long)]
+    pub(crate) plain: bool,
+}
+
+impl Options {
+    /// The program to measure.
+    pub(crate) fn wattline(&self) -> Outcome<PathBuf> {
+        let path = match &self.wattline {
+            Some(path) => path.clone(),
+            None => own_folder()?.join("wattline"),
+        };
+        // The processes run in this folder, but the path may be one that they are told.
+        path.canonicalize().map_err(|error| {
+            let path = path.display();
+            format!("{path}: {error}: build it with cargo build --release --bin wattline").into()
+        })
+    }
+
+    /// Where the figures go.
+    pub(crate) fn json(&self) -> Outcome<PathBuf> {
+        match &self.json {
+            Some(path) => Ok(path.clone()),
+            None => Ok(own_folder()?.join("../bench/pipeline.json")),
+        }
+    }
+}
+
+fn own_folder() -> Outcome<PathBuf> {
+    let program = std::env::current_exe()?;
+    let folder = program.parent().map(Path::to_owned);
+    Ok(folder.ok_or("this program is in no folder")?)
+}
