@@ -10,6 +10,8 @@ mod acknowledgement;
 mod buckets;
 #[path = "all/commands.rs"]
 mod commands;
+#[path = "all/common_minute.rs"]
+mod common_minute;
 #[path = "all/conservation.rs"]
 mod conservation;
 #[path = "all/dead_letters.rs"]

@@ -17,4 +17,5 @@ mod state;
 pub mod token;
 
 pub use config::{Config, Handles};
+pub use limits::REQUEST_TIMEOUT;
 pub use run::run;

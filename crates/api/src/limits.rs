@@ -13,6 +13,9 @@ pub(crate) const DISCARDED_BODY_BYTES: usize = 4 * 1024 * 1024;
 /// Request line and headers together: room for the uuids of a thousand sensors.
 pub(crate) const HEAD_BYTES: usize = 64 * 1024;
 
+/// Headers of a request: more than any chain of proxies adds.
+pub(crate) const HEADERS: usize = 500;
+
 /// How long a client may take to send a request's head, and how long a connection may be idle.
 pub(crate) const HEAD_READ_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -20,7 +23,7 @@ pub(crate) const HEAD_READ_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) const BODY_READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long an answer may take: what is in flight when the process is told to stop ends in time.
-pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(8);
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// How long requests in flight may take to end after the process was told to stop; the rest of
 /// the process needs the last second itself.

@@ -1,19 +1,22 @@
 //! Every path of the API, and who may use it.
 
+use crate::error::Problem;
 use crate::extract::{authenticate, require_membership};
 use crate::state::Api;
 use crate::{buildings, electricity, login, sensors};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 
 /// The whole API. A path belongs to one of three groups, and its group decides who may use it.
 pub(crate) fn router(api: Api) -> Router {
     // Everybody.
     let open = Router::new().route("/public-api/token/", post(login::log_in));
 
-    // Every user who is logged in.
-    let of_user = Router::new().route("/public-api/buildings/", get(buildings::list));
+    // Every user who is logged in; to everybody else, a path that is none is as closed as the others.
+    let of_user = Router::new()
+        .route("/public-api/buildings/", get(buildings::list))
+        .route("/public-api/{*nowhere}", any(async || Problem::NotFound));
 
     // Users who are linked to the building; viewers only with GET and HEAD.
     let of_building = [

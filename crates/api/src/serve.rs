@@ -2,7 +2,7 @@
 
 use crate::exchange::Exchange;
 use crate::limits::{
-    CONNECTIONS_AT_ONCE, DRAIN_TIMEOUT, HEAD_BYTES, HEAD_READ_TIMEOUT, LAST_REQUEST_WAIT,
+    CONNECTIONS_AT_ONCE, DRAIN_TIMEOUT, HEAD_BYTES, HEAD_READ_TIMEOUT, HEADERS, LAST_REQUEST_WAIT,
 };
 use axum::body::Body;
 use axum::http;
@@ -82,6 +82,7 @@ async fn converse(stream: TcpStream, exchange: Exchange, shutdown: &Shutdown) {
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_READ_TIMEOUT)
         .max_buf_size(HEAD_BYTES)
+        .max_headers(HEADERS)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     let ended = tokio::select! {

@@ -95,8 +95,8 @@ impl SensorKind {
             Self::Heat => "GJ",
             Self::WaterVolume | Self::GasVolume => "m3",
             Self::WaterFlow => "L/h",
-            Self::Temperature | Self::Setpoint => "°C",
-            Self::RelativeHumidity => "%",
+            Self::Temperature | Self::Setpoint => "degrees Celsius",
+            Self::RelativeHumidity => "percent",
         }
     }
 

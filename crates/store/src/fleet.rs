@@ -158,7 +158,18 @@ async fn apply_building(
             apply_sensor(connection, building.uuid, hub.uuid, sensor, position).await?;
         }
     }
+    sqlx::query(include_str!("queries/move_unnamed_back.sql"))
+        .bind(building.uuid)
+        .bind(named_sensors(building))
+        .bind(position)
+        .execute(connection)
+        .await?;
     Ok(())
+}
+
+fn named_sensors(building: &FleetBuilding) -> Vec<Uuid> {
+    let sensors = building.hubs.iter().flat_map(|hub| &hub.sensors);
+    sensors.map(|sensor| sensor.sensor_uuid).collect()
 }
 
 async fn apply_sensor(
@@ -215,12 +226,7 @@ async fn prune_sensors(
     building: &FleetBuilding,
 ) -> Result<u64, StoreFailure> {
     let hubs: Vec<Uuid> = building.hubs.iter().map(|it| it.uuid).collect();
-    let sensors: Vec<Uuid> = building
-        .hubs
-        .iter()
-        .flat_map(|it| &it.sensors)
-        .map(|it| it.sensor_uuid)
-        .collect();
+    let sensors = named_sensors(building);
     let mut pruned = 0;
     for (statement, named) in [
         (include_str!("queries/prune_sensors.sql"), sensors),

@@ -25,7 +25,7 @@ pub use ingest::{Batch, Incoming, Ingested};
 pub use inspect::Inspected;
 pub use migrate::{Edition, Migrated};
 pub use position::{Move, Position};
-pub use read::{LatestSample, MinuteSums};
+pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use std::str::FromStr;
@@ -34,6 +34,9 @@ use std::time::Duration;
 /// How long a caller waits for a connection of the pool before the database counts as away.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// How long a statement may take, unless its caller gives up before: a batch takes a second at most.
+pub const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// A handle to the database; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -41,17 +44,32 @@ pub struct Store {
 }
 
 impl Store {
-    /// Prepares a pool of at most `connections` connections; connects when first used.
+    /// Prepares a pool of at most `connections` connections; connects when first used. A statement
+    /// may take [`STATEMENT_TIMEOUT`].
     ///
     /// # Errors
     /// When `url` is not a PostgreSQL address.
     pub fn open(url: &str, connections: u32) -> Result<Self, StoreFailure> {
+        Self::open_with(url, connections, STATEMENT_TIMEOUT)
+    }
+
+    /// As [`Store::open`], for a caller that gives up after `statement_timeout`: so that no statement
+    /// goes on for nobody.
+    ///
+    /// # Errors
+    /// When `url` is not a PostgreSQL address.
+    pub fn open_with(
+        url: &str,
+        connections: u32,
+        statement_timeout: Duration,
+    ) -> Result<Self, StoreFailure> {
+        let timeout = format!("{}ms", statement_timeout.as_millis());
         let options = PgConnectOptions::from_str(url)?
             .application_name("wattline")
             // An outage shows as an error, not as a statement that never ends.
             .options([
-                ("statement_timeout", "60s"),
-                ("idle_in_transaction_session_timeout", "60s"),
+                ("statement_timeout", timeout.as_str()),
+                ("idle_in_transaction_session_timeout", timeout.as_str()),
             ]);
         let pool = PgPoolOptions::new()
             .max_connections(connections)

@@ -1,13 +1,13 @@
-//! What the electricity reads ask: newest samples and newest minutes, each in one statement, so that
-//! a reader never sees half a batch.
+//! What the electricity reads ask: newest samples and newest minutes, each as of one moment, so that a
+//! reader never sees half a batch.
 
 use crate::instant::Instant;
 use crate::section::{code, from_code};
 use crate::{Store, StoreFailure};
 use domain::record::Section;
 use domain::time::Timestamp;
-use sqlx::Row;
 use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 use std::ops::Range;
 use uuid::Uuid;
 
@@ -37,6 +37,24 @@ pub struct MinuteSums {
     pub negative_sum_w: i64,
 }
 
+/// Which minutes a read asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AskedMinutes {
+    /// Sections of which each has its own newest minute.
+    pub each: Vec<Section>,
+    /// Sections that must all have the minute.
+    pub common: Vec<Section>,
+}
+
+/// The minutes that a read gets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewestMinutes {
+    /// Of each section asked for its newest minute with a sample, if it has one.
+    pub each: Vec<MinuteSums>,
+    /// The newest minute in which all sections have a sample, a value for each; empty without one.
+    pub common: Vec<MinuteSums>,
+}
+
 impl Store {
     /// The newest measurement of each section of the building that ever had one.
     ///
@@ -59,52 +77,49 @@ impl Store {
             .collect()
     }
 
-    /// Of each section its newest minute with a sample that starts within `starts`.
+    /// The newest minutes that start within `starts`, all as of one moment: a reader never sees half
+    /// a batch.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn newest_minutes(
         &self,
         building: Uuid,
-        sections: &[Section],
+        asked: &AskedMinutes,
         starts: Range<Timestamp>,
-    ) -> Result<Vec<MinuteSums>, StoreFailure> {
-        let statement = include_str!("queries/newest_minutes.sql");
-        self.minutes(statement, building, sections, starts).await
-    }
-
-    /// The newest minute that starts within `starts` in which all the sections have a sample, a value
-    /// for each; empty without such a minute.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn newest_common_minute(
-        &self,
-        building: Uuid,
-        sections: &[Section],
-        starts: Range<Timestamp>,
-    ) -> Result<Vec<MinuteSums>, StoreFailure> {
-        let statement = include_str!("queries/newest_common_minute.sql");
-        self.minutes(statement, building, sections, starts).await
-    }
-
-    async fn minutes(
-        &self,
-        statement: &'static str,
-        building: Uuid,
-        sections: &[Section],
-        starts: Range<Timestamp>,
-    ) -> Result<Vec<MinuteSums>, StoreFailure> {
-        let codes: Vec<i16> = sections.iter().map(|section| code(*section)).collect();
-        let rows = sqlx::query(statement)
-            .bind(building)
-            .bind(codes)
-            .bind(Instant(starts.start))
-            .bind(Instant(starts.end))
-            .fetch_all(&self.pool)
+    ) -> Result<NewestMinutes, StoreFailure> {
+        let mut snapshot = self
+            .pool
+            .begin_with("begin isolation level repeatable read, read only")
             .await?;
-        rows.iter().map(minute_sums).collect()
+        let each = include_str!("queries/newest_minutes.sql");
+        let common = include_str!("queries/newest_common_minute.sql");
+        Ok(NewestMinutes {
+            each: minutes(&mut snapshot, each, building, &asked.each, &starts).await?,
+            common: minutes(&mut snapshot, common, building, &asked.common, &starts).await?,
+        })
     }
+}
+
+async fn minutes(
+    connection: &mut PgConnection,
+    statement: &'static str,
+    building: Uuid,
+    sections: &[Section],
+    starts: &Range<Timestamp>,
+) -> Result<Vec<MinuteSums>, StoreFailure> {
+    if sections.is_empty() {
+        return Ok(Vec::new());
+    }
+    let codes: Vec<i16> = sections.iter().map(|section| code(*section)).collect();
+    let rows = sqlx::query(statement)
+        .bind(building)
+        .bind(codes)
+        .bind(Instant(starts.start))
+        .bind(Instant(starts.end))
+        .fetch_all(connection)
+        .await?;
+    rows.iter().map(minute_sums).collect()
 }
 
 fn minute_sums(row: &PgRow) -> Result<MinuteSums, StoreFailure> {

@@ -268,7 +268,8 @@ async fn start_api(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> R
         )
     })?;
     let listener = listen(settings, "http_listen").await?;
-    let store = Store::open(&settings.text("database_url")?, API_CONNECTIONS)?;
+    let url = settings.text("database_url")?;
+    let store = Store::open_with(&url, API_CONNECTIONS, api::REQUEST_TIMEOUT)?;
     let handles = api::Handles {
         metrics: shared.metrics.clone(),
         health: shared.health.clone(),

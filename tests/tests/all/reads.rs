@@ -5,6 +5,7 @@ use crate::records::{full, meter, now};
 use domain::record::{Battery, MainMeter, Solar, Status, TelemetryRecord};
 use domain::time::Timestamp;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use store::{Batch, Incoming, Letter, Store};
 use testkit::{BuildingPlan, Client, Mode, World, eventually};
@@ -244,8 +245,18 @@ async fn a_reader_never_sees_a_half_applied_batch() {
             baseline_power_w: None,
         }),
     };
+    let looks = AtomicU64::new(0);
     let writing = async {
         for number in 0..BATCHES {
+            // The reader looks at least once in a while, however the machine is loaded.
+            let before = looks.load(Ordering::SeqCst);
+            if number % 10 == 5 {
+                eventually(async || match looks.load(Ordering::SeqCst) {
+                    now if now > before => Ok(()),
+                    now => Err(now),
+                })
+                .await;
+            }
             // Ten records a batch, all of the batch's power: a reader sees ten more or none.
             let records = (0..10).map(|second| Incoming {
                 building,
@@ -270,7 +281,6 @@ async fn a_reader_never_sees_a_half_applied_batch() {
         }
     };
     let reading = async {
-        let mut looks = 0;
         loop {
             let samples = store.latest_samples(building).await.unwrap();
             if let Some(first) = samples.first() {
@@ -285,13 +295,85 @@ async fn a_reader_never_sees_a_half_applied_batch() {
                     9,
                     "the batch's last record"
                 );
-                looks += 1;
+                looks.fetch_add(1, Ordering::SeqCst);
                 if first.power_w == power(BATCHES - 1) {
-                    return looks;
+                    return;
                 }
             }
         }
     };
-    let ((), looks) = tokio::join!(writing, reading);
-    assert!(looks > 10, "it was read on the way");
+    tokio::join!(writing, reading);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn telemetry_feeds_the_sensor_that_the_fleet_file_names_now() {
+    let world = World::new(WATTLINE, Mode::Direct).await;
+    let sensors: Vec<Uuid> = (0..3).map(|_| Uuid::new_v4()).collect();
+    let mut plan = BuildingPlan::new();
+    let hub = Uuid::new_v4();
+    let mut apply = |order: &[usize]| {
+        let named: Vec<Value> = order
+            .iter()
+            .map(|it| json!({"sensor_uuid": sensors[*it], "name": "Roof", "kind": "production"}))
+            .collect();
+        let hubs = json!([{"uuid": hub, "name": "Solar", "kind": "inverter", "sensors": named}]);
+        plan.sensor_hubs = hubs;
+        world.apply(std::slice::from_ref(&plan));
+        plan.uuid
+    };
+    let building = apply(&[0, 1]);
+    let _serve = world.serve().await;
+    send(&world, building, &[full(now(), 5, 6, -7)]).await;
+    let client = world.client().await;
+    for (order, known, fed) in [
+        (&[0, 1][..], 2, 0),
+        (&[1, 0], 2, 1),
+        (&[2], 3, 2),
+        (&[2], 3, 2),
+    ] {
+        apply(order);
+        let known: Vec<String> = sensors[..known].iter().map(Uuid::to_string).collect();
+        let read = format!(
+            "/buildings/{building}/electricity/sensors/latest/?sensor_uuid={}",
+            known.join(",")
+        );
+        let (status, body) = client.get(&read).await;
+        assert_eq!(status, 200, "{order:?}");
+        assert_eq!(body.as_array().unwrap().len(), 1);
+        assert_eq!(
+            body[0]["sensor_uuid"],
+            sensors[fed].to_string(),
+            "{order:?}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_minute_read_of_several_sensors_is_of_one_moment() {
+    let (world, _serve, building, client) = served().await;
+    let minute = now() / 60 * 60 - 600;
+    send(&world, building, &[meter(minute, 5)]).await;
+    let (delivery, consumption) = (
+        sensor(&client, building, "delivery").await,
+        sensor(&client, building, "consumption").await,
+    );
+    let path = format!(
+        "/buildings/{building}/electricity/sensors/actual/?aggregate=minute&sensor_uuid={delivery},{consumption}"
+    );
+    let controller = world.controller();
+    let writing = async {
+        for second in 1..50 {
+            let record = meter(minute + second, i32::try_from(second).unwrap() * 40);
+            controller.telemetry(building, record).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let reading = async {
+        for _ in 0..150 {
+            let (_, body) = client.get(&path).await;
+            // With a meter only, what is used is what is delivered.
+            assert_eq!(body[0]["value"], body[1]["value"], "{body}");
+        }
+    };
+    tokio::join!(writing, reading);
 }

@@ -8,9 +8,7 @@ use domain::bucket::{MinuteSum, combined_mean, mean, readable_starts};
 use domain::electricity::{Read, Sample, Source};
 use domain::record::Section;
 use domain::sensor::{Feed, Sign};
-use domain::time::Timestamp;
-use std::ops::Range;
-use store::{MinuteSums, Sensor};
+use store::{AskedMinutes, MinuteSums, Sensor};
 
 /// The newest minute aggregate that the read gives, of each sensor of the building that `wanted`
 /// names by its index.
@@ -22,60 +20,46 @@ pub(crate) async fn newest_means(
     read: Read,
 ) -> Result<Vec<Option<Sample>>, Problem> {
     let sources = sources_of(sensors);
-    let starts = readable_starts(read, api.now());
     let feeds: Vec<Feed> = wanted
         .iter()
         .filter_map(|index| feed(sources[*index]))
         .collect();
-    let sums = match distinct_sections(&feeds) {
-        sections if sections.is_empty() => Vec::new(),
-        sections => {
-            api.store
-                .newest_minutes(member.building, &sections, starts.clone())
-                .await?
-        }
-    };
-    let combined = if wanted
+    let combined = wanted
         .iter()
-        .any(|index| sources[*index] == Source::Combined)
-    {
-        newest_combined(api, member, sensors, &sources, starts).await?
-    } else {
-        None
+        .any(|index| sources[*index] == Source::Combined);
+    let contributors = match combined {
+        true => contributors(sensors, &sources),
+        false => Vec::new(),
     };
+    let contributing: Vec<Feed> = contributors.iter().map(|(_, feed)| *feed).collect();
+    let asked = AskedMinutes {
+        each: distinct_sections(&feeds),
+        common: distinct_sections(&contributing),
+    };
+    let starts = readable_starts(read, api.now());
+    let found = api
+        .store
+        .newest_minutes(member.building, &asked, starts)
+        .await?;
+    let part = |(factor, feed): &(i32, Feed)| Some((*factor, minute_sum(*feed, &found.common)?));
+    let parts: Option<Vec<(i32, MinuteSum)>> = contributors.iter().map(part).collect();
+    let combined = parts.and_then(|parts| combined_mean(&parts));
     let sample = |source: &Source| match source {
-        Source::Telemetry(feed) => mean(minute_sum(*feed, &sums)?),
+        Source::Telemetry(feed) => mean(minute_sum(*feed, &found.each)?),
         Source::Combined => combined,
         Source::Own => None,
     };
     Ok(sources.iter().map(sample).collect())
 }
 
-/// The combined value of the newest minute that all contributors have.
-async fn newest_combined(
-    api: &Api,
-    member: Member,
-    sensors: &[Sensor],
-    sources: &[Source],
-    starts: Range<Timestamp>,
-) -> Result<Option<Sample>, Problem> {
+/// What the building's combined sensor is made of; nothing where a contributor is not fed by
+/// telemetry, since it has no minute and so there is none in common.
+fn contributors(sensors: &[Sensor], sources: &[Source]) -> Vec<(i32, Feed)> {
     let contributors = sensors.iter().zip(sources).filter_map(|(sensor, source)| {
         let factor = sensor.kind.consumption_factor()?;
         Some(feed(*source).map(|feed| (factor, feed)))
     });
-    // A contributor that telemetry does not feed has no minute yet, so there is none in common.
-    let Some(contributors) = contributors.collect::<Option<Vec<(i32, Feed)>>>() else {
-        return Ok(None);
-    };
-    let feeds: Vec<Feed> = contributors.iter().map(|(_, feed)| *feed).collect();
-    let sections = distinct_sections(&feeds);
-    let sums = api
-        .store
-        .newest_common_minute(member.building, &sections, starts)
-        .await?;
-    let part = |(factor, feed): &(i32, Feed)| Some((*factor, minute_sum(*feed, &sums)?));
-    let parts: Option<Vec<(i32, MinuteSum)>> = contributors.iter().map(part).collect();
-    Ok(parts.and_then(|parts| combined_mean(&parts)))
+    contributors.collect::<Option<_>>().unwrap_or_default()
 }
 
 const fn feed(source: Source) -> Option<Feed> {

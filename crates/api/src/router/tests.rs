@@ -161,15 +161,17 @@ async fn only_an_access_token_that_is_worth_something_is_taken() {
 #[tokio::test]
 async fn a_path_that_is_none_is_404_and_so_is_a_building_whose_uuid_is_none() {
     let fixture = Fixture::new();
-    for path in [
-        "/",
-        "/public-api/",
-        "/public-api/nothing/",
-        "/public-api//buildings/",
-    ] {
+    let bearer = format!("Bearer {}", fixture.token(TokenKind::Access));
+    for path in ["/", "/public-api/"] {
         fixture.get(path).await.is_problem(404, "not_found");
     }
-    let bearer = format!("Bearer {}", fixture.token(TokenKind::Access));
+    for path in ["/public-api/nothing/", "/public-api//buildings/"] {
+        fixture.get(path).await.is_problem(401, "not_authenticated");
+        fixture
+            .get_as(path, &bearer)
+            .await
+            .is_problem(404, "not_found");
+    }
     for building in ["x", "aaaaaaaa00004000800000000000aaaa", "%ff", "%00"] {
         let path = format!("/public-api/buildings/{building}/sensors/");
         fixture

@@ -1,6 +1,10 @@
 -- The newest minute in which every one of the sections ($2) has a sample, and that starts at or
 -- after $3 and before $4: a row a section. Marked minutes are folded here and now.
-with marked as (
+--
+-- Sections are led to a common minute by leaps: of each the newest minute at or before the bound is
+-- one probe of the index, the oldest of these is the next bound, and a bound that all of them have is
+-- the answer. So the cost follows the gaps between the sections, never the length of the history.
+with recursive marked as materialized (
     select touched.start, folded.section, folded.samples,
            folded.positive_sum_w, folded.negative_sum_w
     from touched_minute touched
@@ -9,33 +13,43 @@ with marked as (
       and touched.start >= $3
       and touched.start < $4
       and folded.section = any($2)
-), settled as (
-    select kept.start
-    from minute_bucket kept
-    where kept.building_uuid = $1
-      and kept.section = ($2::smallint[])[1]
-      and kept.start >= $3
-      and kept.start < $4
-      and not exists (
-          select from touched_minute touched
-          where touched.building_uuid = $1 and touched.start = kept.start
-      )
-      and (
-          select count(*)
-          from minute_bucket other
-          where other.building_uuid = $1
-            and other.section = any($2)
-            and other.start = kept.start
-      ) = cardinality($2)
-    order by kept.start desc
-    limit 1
+), leap (bound, common) as (
+    -- No minute starts a microsecond before the end, so the first bound is never the answer.
+    select $4 - interval '1 microsecond', false
+    union all
+    select next.start, next.start = leap.bound
+    from leap
+    cross join lateral (
+        select min(newest.start) as start, count(newest.start) as sections
+        from unnest($2::smallint[]) as wanted (section)
+        cross join lateral (
+            select greatest(
+                (
+                    select kept.start
+                    from minute_bucket kept
+                    where kept.building_uuid = $1
+                      and kept.section = wanted.section
+                      and kept.start >= $3
+                      and kept.start <= leap.bound
+                      and not exists (
+                          select from touched_minute touched
+                          where touched.building_uuid = $1 and touched.start = kept.start
+                      )
+                    order by kept.start desc
+                    limit 1
+                ),
+                (
+                    select max(marked.start)
+                    from marked
+                    where marked.section = wanted.section and marked.start <= leap.bound
+                )
+            ) as start
+        ) newest
+    ) next
+    where not leap.common
+      and next.sections = cardinality($2)
 ), newest as (
-    select max(start) as start
-    from (
-        select start from settled
-        union all
-        select start from marked group by start having count(*) = cardinality($2)
-    ) complete
+    select bound as start from leap where common
 )
 select section, start, samples, positive_sum_w, negative_sum_w
 from marked
