@@ -21,8 +21,8 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 use wire::topic::RecordKind;
 
-/// Largest batch, in messages: one transaction of some tenths of a second.
-const BATCH_MESSAGES: usize = 10_000;
+/// Largest batch, in messages: one transaction of some tenths of a second, and memory.
+const BATCH_MESSAGES: usize = 5_000;
 /// Largest batch, in payload bytes: bounds memory when payloads are large.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// Longest wait from a batch's first message until it is handed over: small against the two seconds
@@ -70,7 +70,7 @@ pub(crate) fn consumer(
     ]);
     let consumer: Consumer = settings
         .create_with_context(Context::new(assignment, kafka))
-        .map_err(|error| format!("kafka consumer: {error}"))?;
+        .map_err(|error| format!("kafka consumer: {}", kafka::describe(&error)))?;
     let topics = [
         config.topics.of(RecordKind::Telemetry),
         config.topics.dead_letters(),
@@ -94,8 +94,14 @@ pub(crate) fn run(
     while !shutdown.is_requested() {
         assignment.reassign_if_asked(consumer);
         follow(consumer, assignment);
-        hand.drop_if_older_than(assignment.epoch());
-        match consumer.poll(hand.patience()) {
+        let polled = consumer.poll(hand.patience());
+        // Also a rebalance during the poll: what was read before it is worthless.
+        if hand.drop_if_older_than(assignment.epoch()) {
+            // librdkafka keeps a partition paused over a rebalance, and nothing is due any more.
+            paused = true;
+            resume(consumer, &mut paused);
+        }
+        match polled {
             Some(Ok(record)) => hand.take(&record, config, assignment),
             Some(Err(error)) => tracing::debug!(%error, "kafka consumer"),
             None => {}
@@ -104,7 +110,7 @@ pub(crate) fn run(
             match hand.give(batches) {
                 Given::Taken => resume(consumer, &mut paused),
                 // Polling goes on, so that the group keeps this member; nothing more is fetched.
-                Given::Kept => pause(consumer, &mut paused),
+                Given::Kept => pause(consumer, &mut paused, assignment),
                 Given::Closed => return,
             }
         }
@@ -153,11 +159,14 @@ impl Hand {
             .to_offset = to_offset;
     }
 
-    fn drop_if_older_than(&mut self, epoch: u64) {
-        if self.epoch != epoch {
+    /// Answers whether the assignment has changed since.
+    fn drop_if_older_than(&mut self, epoch: u64) -> bool {
+        let older = self.epoch != epoch;
+        if older {
             *self = Self::default();
             self.epoch = epoch;
         }
+        older
     }
 
     fn patience(&self) -> Duration {
@@ -199,9 +208,14 @@ impl Hand {
     }
 }
 
-fn pause(consumer: &Consumer, paused: &mut bool) {
-    if !*paused && let Ok(assigned) = consumer.assignment() {
-        *paused = consumer.pause(&assigned).is_ok();
+fn pause(consumer: &Consumer, paused: &mut bool, assignment: &Assignment) {
+    if !*paused {
+        let assigned = consumer.assignment();
+        *paused = assigned.is_ok_and(|assigned| consumer.pause(&assigned).is_ok());
+        if !*paused {
+            // What cannot be held back is dropped and read again, so that the hand stays bounded.
+            assignment.ask_for_reassignment();
+        }
     }
 }
 

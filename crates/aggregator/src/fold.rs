@@ -13,18 +13,24 @@ const FOLD_INTERVAL: Duration = Duration::from_millis(250);
 /// Folds until told to stop. Any number of processes may do so at once.
 pub async fn run(store: &Store, handles: &Handles, shutdown: &Shutdown) {
     let mut backoff = Backoff::default();
+    let folding = handles.health.condition("folding");
     while !shutdown.is_requested() {
         let now = Timestamp::from_micros(handles.clock.now_micros());
-        let wait = match store.fold(now).await {
+        // One that is given up has taken no mark.
+        let folded = tokio::select! {
+            folded = store.fold(now) => folded,
+            () = shutdown.requested() => return,
+        };
+        let wait = match folded {
             Ok(folded) => {
+                folding.ready();
                 backoff.reset();
                 let limit = usize::try_from(FOLD_LIMIT).unwrap_or(usize::MAX);
                 let more = folded.minutes >= limit || folded.quarters >= limit;
                 if more { Duration::ZERO } else { FOLD_INTERVAL }
             }
-            // The writer tells readiness; here it only matters not to hurry.
             Err(failure) => {
-                tracing::debug!(%failure, "folding waits");
+                folding.not_ready(failure.to_string());
                 backoff.next_wait()
             }
         };

@@ -115,7 +115,8 @@ async fn write_all(
         if lost_epoch == Some(fetched.epoch) || fetched.epoch != assignment.epoch() {
             continue;
         }
-        let batch = batch(fetched.arrivals, fetched.moves);
+        let mut batch = batch(fetched.arrivals, fetched.moves);
+        batch.cluster = assignment.cluster();
         match writer.write(&batch, fetched.begun, shutdown).await {
             Ok(()) => {
                 for moved in batch.moves {

@@ -8,6 +8,13 @@ use ops::shutdown::Shutdown;
 use std::time::{Duration, Instant};
 use store::{Batch, Ingested, Store, StoreFailure};
 
+/// A batch takes a second at most; one that takes longer is told.
+const SLOW_AFTER: Duration = Duration::from_secs(5);
+/// Longer than the database may take for a statement: then the connection is dead.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(90);
+/// How long a batch in hand may still take when the process is told to stop.
+const STOP_PATIENCE: Duration = Duration::from_secs(7);
+
 /// Writes batches and counts what became of them.
 pub struct Writer {
     store: Store,
@@ -50,7 +57,10 @@ impl Writer {
     ) -> Result<(), Unwritten> {
         let mut backoff = Backoff::default();
         loop {
-            match self.store.ingest(batch, self.raw_retention).await {
+            let Some(outcome) = self.attempt(batch, shutdown).await else {
+                return Err(Unwritten::Stopped);
+            };
+            match outcome {
                 Ok(ingested) => {
                     self.database.ready();
                     self.count(batch, &ingested, begun);
@@ -70,11 +80,41 @@ impl Writer {
         }
     }
 
+    /// One attempt; nothing when told to stop and the database does not answer in time. One that was
+    /// given up has either taken effect or not, and the log's positions know.
+    async fn attempt(
+        &self,
+        batch: &Batch,
+        shutdown: &Shutdown,
+    ) -> Option<Result<Ingested, StoreFailure>> {
+        let stopped = async {
+            shutdown.requested().await;
+            tokio::time::sleep(STOP_PATIENCE).await;
+        };
+        let slow = async {
+            tokio::time::sleep(SLOW_AFTER).await;
+            self.database
+                .not_ready("a batch has had no answer for 5 seconds");
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            outcome = self.store.ingest(batch, self.raw_retention) => Some(outcome),
+            () = stopped => None,
+            () = slow => None,
+            () = tokio::time::sleep(ATTEMPT_TIMEOUT) => Some(Err(StoreFailure::Transient(
+                "the database does not answer".to_owned(),
+            ))),
+        }
+    }
+
     /// Asks for a sign of life when there is nothing to write.
     pub async fn probe(&self) {
-        match self.store.ping().await {
-            Ok(()) => self.database.ready(),
-            Err(failure) => self.database.not_ready(failure.to_string()),
+        match tokio::time::timeout(SLOW_AFTER, self.store.ping()).await {
+            Ok(Ok(())) => self.database.ready(),
+            Ok(Err(failure)) => self.database.not_ready(failure.to_string()),
+            Err(_) => self
+                .database
+                .not_ready("the database has not answered for 5 seconds"),
         }
     }
 

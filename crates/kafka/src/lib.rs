@@ -1,14 +1,30 @@
 #![doc = include_str!("../README.md")]
 
-use rdkafka::ClientConfig;
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
-use rdkafka::client::DefaultClientContext;
-use rdkafka::error::RDKafkaErrorCode;
-use rdkafka::producer::{BaseProducer, Producer as _};
+use rdkafka::config::RDKafkaLogLevel;
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::message::DeliveryResult;
+use rdkafka::producer::{BaseProducer, Producer as _, ProducerContext};
+use rdkafka::{ClientConfig, ClientContext};
 use std::time::Duration;
 
 /// How long a request about topics may take before Kafka counts as away.
 const ADMIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Says nothing by itself: what went wrong is in the answers, and is told once by who asked.
+struct Quiet;
+
+impl ClientContext for Quiet {
+    fn log(&self, _: RDKafkaLogLevel, _: &str, _: &str) {}
+
+    fn error(&self, _: KafkaError, _: &str) {}
+}
+
+impl ProducerContext for Quiet {
+    type DeliveryOpaque = ();
+
+    fn delivery(&self, _: &DeliveryResult<'_>, (): ()) {}
+}
 
 /// Where Kafka is, and how to speak to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,13 +66,29 @@ impl Cluster {
         config
     }
 
+    /// Looks at the operator's options: whether librdkafka takes them, and none carries a promise.
+    ///
+    /// # Errors
+    /// The option and what is wrong with it, without its value.
+    pub fn check_options(&self) -> Result<(), String> {
+        if let Some((key, _)) = self
+            .options
+            .iter()
+            .find(|(key, _)| RESERVED.contains(&key.as_str()))
+        {
+            return Err(format!("option {key}: is the service's own"));
+        }
+        let checked = self.client(&[]).create_native_config();
+        checked.map(drop).map_err(|error| describe(&error))
+    }
+
     /// Makes the topics that are missing; one that another process makes at the same time is fine.
     ///
     /// # Errors
     /// When Kafka does not answer within five seconds, or refuses.
     pub async fn create_missing(&self, topics: &[WantedTopic<'_>]) -> Result<(), Unreachable> {
-        let admin: AdminClient<DefaultClientContext> =
-            self.client(&[]).create().map_err(unreachable)?;
+        let client = self.client(&[]);
+        let admin: AdminClient<Quiet> = client.create_with_context(Quiet).map_err(unreachable)?;
         let sizes: Vec<Option<String>> = topics
             .iter()
             .map(|it| it.max_message_bytes.map(|bytes| bytes.to_string()))
@@ -96,7 +128,8 @@ impl Cluster {
     /// # Errors
     /// When Kafka does not answer in time.
     pub fn look(&self, topics: &[&str], patience: Duration) -> Result<Found, Unreachable> {
-        let client: BaseProducer = self.client(&[]).create().map_err(unreachable)?;
+        let client = self.client(&[]);
+        let client: BaseProducer<Quiet> = client.create_with_context(Quiet).map_err(unreachable)?;
         let metadata = client
             .client()
             .fetch_metadata(None, patience)
@@ -119,9 +152,32 @@ pub struct Found {
     pub missing_topics: Vec<String>,
 }
 
-fn unreachable(error: rdkafka::error::KafkaError) -> Unreachable {
-    Unreachable(error.to_string())
+fn unreachable(error: KafkaError) -> Unreachable {
+    Unreachable(describe(&error))
 }
+
+/// An error in words, without the value of an option: it may be a password.
+#[must_use]
+pub fn describe(error: &KafkaError) -> String {
+    if let KafkaError::ClientConfig(_, description, key, _) = error {
+        format!("option {key}: {description}")
+    } else {
+        error.to_string()
+    }
+}
+
+/// Options that carry a promise of the service: an operator cannot set them.
+const RESERVED: [&str; 9] = [
+    "acks",
+    "auto.offset.reset",
+    "bootstrap.servers",
+    "enable.auto.commit",
+    "enable.idempotence",
+    "group.id",
+    "message.timeout.ms",
+    "partition.assignment.strategy",
+    "request.required.acks",
+];
 
 #[cfg(test)]
 mod tests {
@@ -137,5 +193,25 @@ mod tests {
             cluster.client(&[("linger.ms", "5")]).get("linger.ms"),
             Some("7")
         );
+    }
+
+    #[test]
+    fn an_option_that_is_wrong_is_named_without_its_value() {
+        let check = |key: &str, value: &str| {
+            let cluster = Cluster {
+                brokers: "a:1".to_owned(),
+                options: vec![(key.to_owned(), value.to_owned())],
+            };
+            cluster.check_options()
+        };
+        assert_eq!(check("linger.ms", "7"), Ok(()));
+        for (key, value) in [
+            ("sasl.passwrod", "sesame"),
+            ("acks", "1"),
+            ("linger.ms", "sesame"),
+        ] {
+            let told = check(key, value).unwrap_err();
+            assert!(told.contains(key) && !told.contains("sesame"), "{told}");
+        }
     }
 }

@@ -78,10 +78,13 @@ create index refresh_token_by_user on refresh_token (username, expires_at);
 -- Where the aggregator stands in the log. Moved by compare-and-set in the transaction that stores
 -- what was read, so a process that lost its partition cannot commit, and nothing is stored twice.
 create table log_position (
+    -- Which Kafka it is: after it was wiped or changed for another one, the same offsets are other
+    -- messages, and reading starts anew.
+    cluster text not null,
     topic text not null,
     partition integer not null,
     next_offset bigint not null,
-    primary key (topic, partition)
+    primary key (cluster, topic, partition)
 );
 
 -- One accepted realtime record. Its identity is building + time; the first one stored wins.
@@ -135,13 +138,14 @@ create table dead_letter (
     received_at timestamptz not null,
     traceparent text,
     payload bytea not null,
-    payload_sha256 bytea not null
+    -- Of source and payload. A topic may be longer than an index can hold.
+    content_sha256 bytea not null
 );
 
+-- The same message of the same moment is one dead letter, however often the log is read.
+create unique index dead_letter_once on dead_letter (content_sha256, received_at, reason);
 create index dead_letter_by_building on dead_letter (building_uuid, received_at);
 create index dead_letter_by_time on dead_letter (received_at);
--- Finds the first copy of a message that the broker delivered again.
-create index dead_letter_by_content on dead_letter (payload_sha256);
 
 -- What is made of it --------------------------------------------------------------------------------
 

@@ -78,7 +78,12 @@ pub(crate) async fn keep(
     refused: &Refused,
 ) -> Result<bool, StoreFailure> {
     let Refused { letter, rejection } = refused;
-    let digest = Sha256::digest(&letter.payload);
+    let mut digest = Sha256::new();
+    digest.update(&letter.source);
+    // No topic contains it.
+    digest.update(b"\0");
+    digest.update(&letter.payload);
+    let digest = digest.finalize();
     let kept = sqlx::query(include_str!("queries/keep_dead_letter.sql"))
         .bind(letter.building)
         .bind(rejection.reason.as_str())

@@ -100,6 +100,14 @@ impl Store {
     /// When the database does not take it: for example a link to a building that exists nowhere.
     pub async fn apply_fleet(&self, fleet: &Fleet, prune: bool) -> Result<Applied, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
+        // What is pruned may be large.
+        sqlx::query("set local statement_timeout = 0")
+            .execute(&mut *transaction)
+            .await?;
+        // All of them, in the order in which batches lock theirs, before any is changed.
+        sqlx::query("select from building order by uuid for no key update")
+            .execute(&mut *transaction)
+            .await?;
         let mut applied = Applied {
             buildings: fleet.buildings.len(),
             users: fleet.users.len(),
@@ -211,12 +219,19 @@ async fn apply_user(connection: &mut PgConnection, user: &FleetUser) -> Result<(
         .execute(&mut *connection)
         .await?;
     for link in &user.links {
-        sqlx::query(include_str!("queries/apply_link.sql"))
+        let applied = sqlx::query(include_str!("queries/apply_link.sql"))
             .bind(&user.username)
             .bind(link.building)
             .bind(link.role.as_str())
             .execute(&mut *connection)
-            .await?;
+            .await?
+            .rows_affected();
+        if applied == 0 {
+            return Err(StoreFailure::Permanent(format!(
+                "user {} is linked to building {}, which does not exist",
+                user.username, link.building
+            )));
+        }
     }
     Ok(())
 }

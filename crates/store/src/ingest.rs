@@ -35,7 +35,9 @@ pub struct Batch {
     pub refused: Vec<Refused>,
     /// Dead letters that the bridge made.
     pub imported: Vec<Refused>,
-    /// The stretch of the log that these came from; empty in direct mode.
+    /// The log that these came from; empty in direct mode.
+    pub cluster: String,
+    /// The stretch of it; empty in direct mode.
     pub moves: Vec<Move>,
 }
 
@@ -68,7 +70,7 @@ impl Store {
         raw_retention: Duration,
     ) -> Result<Ingested, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
-        position::advance(&mut transaction, &batch.moves).await?;
+        position::advance(&mut transaction, &batch.cluster, &batch.moves).await?;
         let known = lock_buildings(&mut transaction, batch).await?;
         let sorted = sort_out(&batch.records, &known, raw_retention);
 

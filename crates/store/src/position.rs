@@ -28,22 +28,26 @@ pub struct Move {
 }
 
 impl Store {
-    /// The positions of the given partitions; one that was never read starts at 0.
+    /// The positions of the given partitions of the log that `cluster` names; one that was never read
+    /// starts at 0.
     ///
     /// # Errors
     /// When the database does not take the statement.
     pub async fn positions(
         &self,
+        cluster: &str,
         partitions: &[(String, i32)],
     ) -> Result<Vec<Position>, StoreFailure> {
         let topics: Vec<&str> = partitions.iter().map(|(topic, _)| topic.as_str()).collect();
         let numbers: Vec<i32> = partitions.iter().map(|(_, number)| *number).collect();
         sqlx::query(include_str!("queries/begin_positions.sql"))
+            .bind(cluster)
             .bind(&topics)
             .bind(&numbers)
             .execute(&self.pool)
             .await?;
         let rows = sqlx::query(include_str!("queries/positions.sql"))
+            .bind(cluster)
             .bind(&topics)
             .bind(&numbers)
             .fetch_all(&self.pool)
@@ -66,6 +70,7 @@ impl Store {
 /// [`StoreFailure::LostPosition`] when one of them is not where the caller believes it.
 pub(crate) async fn advance(
     connection: &mut PgConnection,
+    cluster: &str,
     moves: &[Move],
 ) -> Result<(), StoreFailure> {
     if moves.is_empty() {
@@ -78,11 +83,13 @@ pub(crate) async fn advance(
     let from: Vec<i64> = moves.iter().map(|it| it.from_offset).collect();
     let to: Vec<i64> = moves.iter().map(|it| it.to_offset).collect();
     sqlx::query(include_str!("queries/lock_positions.sql"))
+        .bind(cluster)
         .bind(&topics)
         .bind(&partitions)
         .execute(&mut *connection)
         .await?;
     let moved = sqlx::query(include_str!("queries/move_position.sql"))
+        .bind(cluster)
         .bind(&topics)
         .bind(&partitions)
         .bind(&from)

@@ -75,15 +75,13 @@ impl Running {
             .unwrap_or_else(|| panic!("no series {series} in {all:?}"))
     }
 
-    /// All series of one scrape.
+    /// All series of one scrape; waits for a process that has only just been started.
     pub async fn metrics(&self) -> BTreeMap<String, f64> {
-        let text = self
-            .operations("/metrics")
-            .await
-            .unwrap()
-            .text()
-            .await
-            .unwrap();
+        let text = eventually(async || {
+            let answer = self.operations("/metrics").await?;
+            answer.text().await.map_err(|error| error.to_string())
+        })
+        .await;
         text.lines()
             .filter(|line| !line.starts_with('#'))
             .filter_map(|line| {

@@ -4,12 +4,12 @@ use crate::command_line::{switch, with_settings};
 use crate::failure::Failure;
 use crate::fleet_file::FleetFile;
 use crate::settings::{DATABASE, LOGGING, SETTINGS};
-use crate::{output, process};
+use crate::{output, process, role};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use ops::settings::Settings;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use store::{Applied, Store};
+use store::{Applied, STATEMENT_TIMEOUT, Store};
 
 pub(crate) fn command() -> Command {
     let file = Arg::new("file")
@@ -70,10 +70,9 @@ fn apply(matches: &ArgMatches) -> Result<(), Failure> {
         return Err(Failure::Usage("admin apply: a FILE is expected".to_owned()));
     };
     let fleet = read(path)?;
-    let url = settings.text("database_url")?;
     let prune = matches.get_flag("prune");
     process::block_on(async {
-        let store = Store::open(&url, 1)?;
+        let store = role::store(&settings, 1, STATEMENT_TIMEOUT)?;
         let applied = apply_fleet_file(&store, fleet, prune).await?;
         Ok(output::line(&format!(
             "applied: {} buildings, {} users, {} deleted",

@@ -1,12 +1,10 @@
 //! `wattline check`: connects to every server of the settings, and tells what it found.
 
 use crate::failure::Failure;
-use crate::{output, process};
-use kafka::Cluster;
+use crate::{output, process, role};
 use ops::settings::Settings;
 use std::time::Duration;
-use store::{Edition, Store};
-use wire::topic::KafkaTopics;
+use store::Edition;
 
 /// Longest wait for a server.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -49,10 +47,10 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
 type Finding = Result<String, String>;
 
 async fn database(settings: &Settings) -> Result<Finding, Failure> {
-    let Some(url) = settings.optional_text("database_url") else {
+    if settings.optional_text("database_url").is_none() {
         return Ok(Ok("not set: only the bridge can do without".to_owned()));
-    };
-    let store = Store::open(&url, 1)?;
+    }
+    let store = role::store(settings, 1, PATIENCE)?;
     Ok(match store.inspect().await {
         Err(failure) => Err(failure.to_string()),
         Ok(found) if found.pending_migrations > 0 => {
@@ -89,11 +87,8 @@ async fn broker(settings: &Settings) -> Result<Finding, Failure> {
 }
 
 async fn log(settings: &Settings) -> Result<Finding, Failure> {
-    let cluster = Cluster {
-        brokers: settings.text("kafka_brokers")?,
-        options: settings.pairs("kafka_options")?,
-    };
-    let topics = KafkaTopics::new(&settings.text("kafka_topic_prefix")?);
+    let cluster = role::cluster(settings)?;
+    let topics = role::topics(settings)?;
     let looked = tokio::task::spawn_blocking(move || cluster.look(&topics.all(), PATIENCE)).await;
     Ok(match looked {
         Err(error) => Err(error.to_string()),

@@ -3,7 +3,7 @@
 use crate::command_line::with_settings;
 use crate::failure::Failure;
 use crate::settings::{DATABASE, LOGGING, SETTINGS};
-use crate::{output, process};
+use crate::{output, process, role};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -11,7 +11,7 @@ use domain::rejection::Reason;
 use domain::time::Timestamp;
 use ops::settings::Settings;
 use serde_json::{Value, json};
-use store::{DeadLetterFilter, KeptDeadLetter, Store};
+use store::{DeadLetterFilter, KeptDeadLetter, STATEMENT_TIMEOUT, Store};
 use uuid::Uuid;
 use wire::envelope::{format_rfc3339, parse_rfc3339};
 
@@ -83,9 +83,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     };
     let settings = Settings::from_matches(SETTINGS, matches, &ops::settings::environment())?;
     process::start_logging(&settings)?;
-    let url = settings.text("database_url")?;
     process::block_on(async {
-        let store = Store::open(&url, 1)?;
+        let store = role::store(&settings, 1, STATEMENT_TIMEOUT)?;
         match name {
             "show" => match matches.get_one::<i64>("id") {
                 Some(id) => show(&store, *id).await,

@@ -1,14 +1,14 @@
 //! `wattline migrate`: brings the database schema up to date.
 
 use crate::failure::Failure;
-use crate::{output, process};
+use crate::{output, process, role};
 use ops::settings::Settings;
-use store::{Edition, Migrated, Store};
+use store::{Edition, Migrated, STATEMENT_TIMEOUT};
 
 pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
-    let url = settings.text("database_url")?;
     process::block_on(async {
-        let migrated = Store::open(&url, 1)?.migrate().await?;
+        let store = role::store(settings, 1, STATEMENT_TIMEOUT)?;
+        let migrated = store.migrate().await?;
         Ok(output::line(&format!(
             "schema is up to date: {}",
             describe(&migrated)

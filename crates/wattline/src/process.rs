@@ -5,21 +5,30 @@ use ops::logging::{self, Format};
 use ops::settings::Settings;
 use std::future::Future;
 use std::io::{self, Write as _};
+use std::time::Duration;
 
 /// Starts the log as the settings say.
 pub(crate) fn start_logging(settings: &Settings) -> Result<(), Failure> {
     let format = Format::parse(&settings.choice("log_format")?)
         .ok_or_else(|| settings.unacceptable("log_format", "text or json"))?;
-    logging::init(&settings.text("log")?, format)
+    // A parameter of the database's URL that sqlx does not know may be a password, and it logs it; its
+    // slow statements are told with their whole text.
+    let filter = format!("{},sqlx=off,sqlx_postgres=off", settings.text("log")?);
+    logging::init(&filter, format)
         .map_err(|error| settings.unacceptable("log", error.to_string()).into())
 }
 
+/// How long what still blocks a thread may hold up the process's end: a server that hangs.
+const BLOCKED_PATIENCE: Duration = Duration::from_secs(1);
+
 /// Runs a command's work to its end.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    tokio::runtime::Builder::new_multi_thread()
+    let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .build()?
-        .block_on(work)
+        .build()?;
+    let outcome = runtime.block_on(work);
+    runtime.shutdown_timeout(BLOCKED_PATIENCE);
+    outcome
 }
 
 /// Writes a failure's one line to standard error.

@@ -12,17 +12,20 @@ use ops::health::Health;
 use ops::metrics::Metrics;
 use ops::server::serve_operations;
 use ops::settings::Settings;
-use ops::shutdown::Shutdown;
+use ops::shutdown::{GRACE, Shutdown};
 use std::net::SocketAddr;
-use store::Store;
+use std::time::Duration;
+use store::{STATEMENT_TIMEOUT, Store};
 use tokio::net::TcpListener;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use wire::topic::{KafkaTopics, RecordKind};
 
 /// Connections of the aggregator: one writes, one folds, one looks up positions or probes.
 const AGGREGATOR_CONNECTIONS: u32 = 3;
 /// Connections of the api: as many reads at once; more would only wait in the database.
 const API_CONNECTIONS: u32 = 8;
+/// Kafka's topic names have at most 249 characters, and ours add to the prefix.
+const LONGEST_PREFIX: usize = 200;
 /// The kinds of record that the service takes.
 const KINDS: [RecordKind; 1] = [RecordKind::Telemetry];
 
@@ -101,7 +104,7 @@ pub async fn run_until_shutdown(
     if outcome.is_err() {
         shared.shutdown.trigger();
     }
-    while let Some(ended) = tasks.join_next().await {
+    while let Some(ended) = join_next(&mut tasks, &shared.shutdown).await {
         let ended = ended.unwrap_or_else(|error| Err(Fatal(format!("a role broke off: {error}"))));
         if let Err(fatal) = ended {
             shared.shutdown.trigger();
@@ -114,6 +117,25 @@ pub async fn run_until_shutdown(
 }
 
 type Tasks = JoinSet<Result<(), Fatal>>;
+
+/// The next role that ends; none when all have, or when a server that hangs holds one up longer than
+/// a stop may take.
+async fn join_next(
+    tasks: &mut Tasks,
+    shutdown: &Shutdown,
+) -> Option<Result<Result<(), Fatal>, JoinError>> {
+    let overdue = async {
+        shutdown.requested().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        ended = tasks.join_next() => ended,
+        () = overdue => {
+            tracing::warn!("a server hangs: what is in flight is left to be done again");
+            None
+        }
+    }
+}
 
 async fn start(
     roles: Roles,
@@ -168,10 +190,18 @@ fn start_bridge(
     tasks: &mut Tasks,
     log: Log,
 ) -> Result<(), Failure> {
+    let share_group = settings.optional_text("mqtt_share_group");
+    if share_group
+        .as_ref()
+        .is_some_and(|it| it.contains(['/', '+', '#']))
+    {
+        let expected = "a name without / + and #";
+        return Err(settings.unacceptable("mqtt_share_group", expected).into());
+    }
     let config = bridge::Config {
         mqtt_url: settings.text("mqtt_url")?,
         client_id: settings.text("mqtt_client_id")?,
-        share_group: settings.optional_text("mqtt_share_group"),
+        share_group,
         receive_maximum: settings.integer("mqtt_receive_maximum")?,
         kinds: KINDS.to_vec(),
     };
@@ -184,17 +214,50 @@ fn start_bridge(
     Ok(())
 }
 
-fn cluster(settings: &Settings) -> Result<Cluster, Failure> {
-    Ok(Cluster {
+/// The log, with its options looked at.
+pub(crate) fn cluster(settings: &Settings) -> Result<Cluster, Failure> {
+    let cluster = Cluster {
         brokers: settings.text("kafka_brokers")?,
         options: settings.pairs("kafka_options")?,
+    };
+    cluster.check_options().map_err(|wrong| {
+        settings.unacceptable("kafka_options", format!("options of librdkafka ({wrong})"))
+    })?;
+    Ok(cluster)
+}
+
+/// The log's topics.
+pub(crate) fn topics(settings: &Settings) -> Result<KafkaTopics, Failure> {
+    let prefix = settings.text("kafka_topic_prefix")?;
+    let legal = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
+    if prefix.len() > LONGEST_PREFIX || !prefix.chars().all(legal) {
+        let expected = "at most 200 letters, digits, dots, underscores and hyphens";
+        return Err(settings.unacceptable("kafka_topic_prefix", expected).into());
+    }
+    Ok(KafkaTopics::new(&prefix))
+}
+
+/// The database, when it is connected to.
+pub(crate) fn store(
+    settings: &Settings,
+    connections: u32,
+    statement_timeout: Duration,
+) -> Result<Store, Failure> {
+    let url = settings.text("database_url")?;
+    Store::open_with(&url, connections, statement_timeout).map_err(|_| {
+        settings
+            .unacceptable(
+                "database_url",
+                "postgres://user:password@host:port/database",
+            )
+            .into()
     })
 }
 
 fn kafka_log(settings: &Settings) -> Result<KafkaLog, Failure> {
     let config = KafkaConfig {
         cluster: cluster(settings)?,
-        topics: KafkaTopics::new(&settings.text("kafka_topic_prefix")?),
+        topics: topics(settings)?,
         partitions: settings.integer("kafka_partitions")?,
         receive_maximum: settings.integer("mqtt_receive_maximum")?,
     };
@@ -223,12 +286,12 @@ fn start_aggregator(
 ) -> Result<(), Failure> {
     let config = aggregator::Config {
         cluster: cluster(settings)?,
-        topics: KafkaTopics::new(&settings.text("kafka_topic_prefix")?),
+        topics: topics(settings)?,
         partitions: settings.integer("kafka_partitions")?,
         group: settings.text("kafka_group")?,
         raw_retention: settings.duration("raw_retention")?,
     };
-    let store = Store::open(&settings.text("database_url")?, AGGREGATOR_CONNECTIONS)?;
+    let store = store(settings, AGGREGATOR_CONNECTIONS, STATEMENT_TIMEOUT)?;
     tasks.spawn(aggregator::run(
         config,
         store,
@@ -240,7 +303,7 @@ fn start_aggregator(
 
 /// The bridge and the aggregator's writer with a channel in place of Kafka.
 fn start_direct(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> Result<(), Failure> {
-    let store = Store::open(&settings.text("database_url")?, AGGREGATOR_CONNECTIONS)?;
+    let store = store(settings, AGGREGATOR_CONNECTIONS, STATEMENT_TIMEOUT)?;
     let handles = aggregator_handles(shared);
     let writer = Writer::new(store.clone(), settings.duration("raw_retention")?, &handles);
     let receive_maximum: usize = settings.integer("mqtt_receive_maximum")?;
@@ -268,8 +331,7 @@ async fn start_api(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> R
         )
     })?;
     let listener = listen(settings, "http_listen").await?;
-    let url = settings.text("database_url")?;
-    let store = Store::open_with(&url, API_CONNECTIONS, api::REQUEST_TIMEOUT)?;
+    let store = store(settings, API_CONNECTIONS, api::REQUEST_TIMEOUT)?;
     let handles = api::Handles {
         metrics: shared.metrics.clone(),
         health: shared.health.clone(),

@@ -42,6 +42,26 @@ fn wrong_settings_end_with_code_2_and_one_line_that_names_setting_source_and_exp
         &[],
         &["database-url", "postgres://"],
     );
+    check(
+        &["bridge", "--mqtt-share-group", "a/b"],
+        &[],
+        &["mqtt-share-group", "a name without"],
+    );
+    check(
+        &["aggregator", "--database-url", "postgres://h:notaport/x"],
+        &[],
+        &["database-url"],
+    );
+    check(
+        &["bridge"],
+        &[("WATTLINE_KAFKA_OPTIONS", "acks=1")],
+        &["WATTLINE_KAFKA_OPTIONS", "acks"],
+    );
+    check(
+        &["bridge", "--kafka-topic-prefix", "a b"],
+        &[],
+        &["kafka-topic-prefix"],
+    );
     let folder = std::env::temp_dir().join(format!("wattline-{}.toml", uuid::Uuid::new_v4()));
     std::fs::write(&folder, "kafka_brokerz = \"x\"\n").unwrap();
     let path = folder.display().to_string();
@@ -84,10 +104,10 @@ fn a_secret_is_shown_by_no_command() {
     let secrets = [
         (
             "WATTLINE_DATABASE_URL",
-            "postgres://ada:sesame@127.0.0.1:1/none",
+            "postgres://ada:sesame@127.0.0.1:1/none?sslpassword=sesame",
         ),
         ("WATTLINE_MQTT_URL", "mqtt://ada:sesame@127.0.0.1:1"),
-        ("WATTLINE_KAFKA_OPTIONS", "sasl.password=sesame"),
+        ("WATTLINE_KAFKA_OPTIONS", "sasl.passwrod=sesame"),
         ("WATTLINE_KAFKA_BROKERS", "127.0.0.1:1"),
     ];
     for arguments in [
@@ -341,4 +361,26 @@ async fn the_simulator_writes_a_fleet_file_that_matches_its_records() {
         }
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_to_a_building_that_does_not_exist_is_told_by_user_and_building() {
+    let world = World::new(WATTLINE, Mode::Direct).await;
+    let path = world.folder().join("fleet.json");
+    let stranger = uuid::Uuid::new_v4();
+    let fleet = serde_json::json!({"users": [{"username": "ada", "password": "x",
+        "buildings": [{"uuid": stranger, "role": "viewer"}]}]});
+    std::fs::write(&path, fleet.to_string()).unwrap();
+    let output = world.attempt(&["admin", "apply", &path.display().to_string()]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = told(&output);
+    assert!(
+        told.contains("ada") && told.contains(&stranger.to_string()),
+        "{told}"
+    );
+    assert_eq!(
+        world.count("select count(*) from app_user").await,
+        0,
+        "all or nothing"
+    );
 }

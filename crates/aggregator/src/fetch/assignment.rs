@@ -6,6 +6,7 @@ use ops::health::Condition;
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
 use rdkafka::ClientContext;
+use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::{BaseConsumer, Consumer as _, ConsumerContext};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
@@ -13,10 +14,14 @@ use rdkafka::types::RDKafkaRespErr;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use store::{Position, Store};
 use tokio::runtime::Handle;
 
 type Partition = (String, i32);
+
+/// How long Kafka may take to tell its cluster id; it is asked again.
+const CLUSTER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The partitions of this process. Every change of the assignment starts a new epoch; what was read
 /// in an older one is worthless.
@@ -28,6 +33,9 @@ pub(crate) struct Assignment {
     reassign: AtomicBool,
     /// Where the next batch of a partition begins.
     next: Mutex<HashMap<Partition, i64>>,
+    /// Names the log that the positions belong to: after Kafka was wiped or changed for another one,
+    /// the same offsets are other messages.
+    cluster: Mutex<String>,
     /// Committed to the database and not told to Kafka yet.
     committed: Mutex<HashMap<Partition, i64>>,
 }
@@ -41,8 +49,14 @@ impl Assignment {
             epoch: AtomicU64::new(0),
             reassign: AtomicBool::new(false),
             next: Mutex::default(),
+            cluster: Mutex::default(),
             committed: Mutex::default(),
         }
+    }
+
+    /// The log that the positions belong to.
+    pub(crate) fn cluster(&self) -> String {
+        lock(&self.cluster).clone()
     }
 
     pub(crate) fn epoch(&self) -> u64 {
@@ -61,13 +75,22 @@ impl Assignment {
     pub(super) fn pass(&self, partition: &Partition, offset: i64) -> Option<i64> {
         let mut next = lock(&self.next);
         let next = next.get_mut(partition)?;
-        if offset < *next {
+        let (topic, number, position) = (&partition.0, partition.1, *next);
+        if offset < position {
             tracing::warn!(
-                topic = partition.0,
-                partition = partition.1,
+                topic,
+                partition = number,
                 offset,
-                position = *next,
+                position,
                 "the log begins anew before the stored position: reading it again"
+            );
+        } else if offset > position {
+            tracing::warn!(
+                topic,
+                partition = number,
+                offset,
+                position,
+                "the log has lost what stood at the stored position: going on behind it"
             );
         }
         Some(std::mem::replace(next, offset + 1))
@@ -82,7 +105,10 @@ impl Assignment {
         if self.reassign.swap(false, Ordering::SeqCst) {
             match consumer.assignment() {
                 Ok(partitions) => self.assign(consumer, &partitions),
-                Err(error) => tracing::warn!(%error, "the assignment is not known"),
+                Err(error) => {
+                    tracing::debug!(%error, "the assignment is not known yet");
+                    self.ask_for_reassignment();
+                }
             }
         }
     }
@@ -101,37 +127,52 @@ impl Assignment {
             .iter()
             .map(|it| (it.topic().to_owned(), it.partition()))
             .collect();
-        let Some(positions) = self.look_up(&partitions) else {
+        let Some(positions) = self.look_up(consumer, &partitions) else {
             return;
         };
-        let mut assigned = TopicPartitionList::new();
-        let mut next = lock(&self.next);
-        next.clear();
-        for position in positions {
-            let offset = Offset::Offset(position.next_offset);
-            if let Err(error) =
-                assigned.add_partition_offset(&position.topic, position.partition, offset)
-            {
-                tracing::error!(%error, topic = position.topic, "position not usable");
-                continue;
-            }
-            next.insert((position.topic, position.partition), position.next_offset);
+        if let Err(error) = assign_at(consumer, &positions) {
+            tracing::warn!(%error, "partitions cannot be assigned: trying again");
+            self.ask_for_reassignment();
+            return;
         }
+        let mut next = lock(&self.next);
+        *next = positions
+            .into_iter()
+            .map(|it| ((it.topic, it.partition), it.next_offset))
+            .collect();
         self.epoch.fetch_add(1, Ordering::SeqCst);
         tracing::info!(partitions = next.len(), "partitions assigned");
-        if let Err(error) = consumer.assign(&assigned) {
-            tracing::error!(%error, "partitions cannot be assigned");
-        }
     }
 
     /// Waits for the database as long as it takes: without a position nothing may be read.
-    fn look_up(&self, partitions: &[Partition]) -> Option<Vec<Position>> {
+    fn look_up(
+        &self,
+        consumer: &BaseConsumer<Context>,
+        partitions: &[Partition],
+    ) -> Option<Vec<Position>> {
         self.runtime.block_on(async {
             let mut backoff = Backoff::default();
             loop {
-                match self.store.positions(partitions).await {
-                    Ok(positions) => return Some(positions),
-                    Err(failure) => tracing::debug!(%failure, "positions are not known yet"),
+                let cluster = consumer.client().fetch_cluster_id(CLUSTER_TIMEOUT);
+                let asked = async {
+                    let cluster = cluster.ok_or("kafka does not tell its cluster id")?;
+                    let positions = self.store.positions(&cluster, partitions).await;
+                    positions
+                        .map(|positions| (cluster, positions))
+                        .map_err(|failure| failure.to_string())
+                };
+                let asked = tokio::select! {
+                    asked = asked => asked,
+                    () = self.shutdown.requested() => return None,
+                };
+                match asked {
+                    Ok((cluster, positions)) => {
+                        *lock(&self.cluster) = cluster;
+                        return Some(positions);
+                    }
+                    Err::<_, String>(cause) => {
+                        tracing::debug!(cause, "positions are not known yet")
+                    }
                 }
                 tokio::select! {
                     () = tokio::time::sleep(backoff.next_wait()) => {}
@@ -148,6 +189,15 @@ impl Assignment {
             tracing::warn!(%error, "partitions cannot be given back");
         }
     }
+}
+
+fn assign_at(consumer: &BaseConsumer<Context>, positions: &[Position]) -> Result<(), KafkaError> {
+    let mut assigned = TopicPartitionList::new();
+    for position in positions {
+        let offset = Offset::Offset(position.next_offset);
+        assigned.add_partition_offset(&position.topic, position.partition, offset)?;
+    }
+    consumer.assign(&assigned)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -167,6 +217,11 @@ impl Context {
 }
 
 impl ClientContext for Context {
+    fn log(&self, level: RDKafkaLogLevel, facility: &str, line: &str) {
+        // Outages are told once, by the conditions.
+        tracing::debug!(?level, facility, line, "kafka consumer");
+    }
+
     fn error(&self, error: KafkaError, reason: &str) {
         if error.rdkafka_error_code() == Some(RDKafkaErrorCode::AllBrokersDown) {
             self.kafka.not_ready(reason);

@@ -1,3 +1,6 @@
+-- A link to a building that does not exist writes nothing, and the caller tells.
 insert into membership (username, building_uuid, role)
-values ($1, $2, $3)
+select $1, uuid, $3
+from building
+where uuid = $2
 on conflict (username, building_uuid) do update set role = excluded.role

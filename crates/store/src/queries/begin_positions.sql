@@ -1,6 +1,6 @@
 -- A partition that was never read starts at 0; one that was keeps its place.
-insert into log_position (topic, partition, next_offset)
-select topic, partition, 0
-from unnest($1::text[], $2::integer[]) as asked (topic, partition)
+insert into log_position (cluster, topic, partition, next_offset)
+select $1, topic, partition, 0
+from unnest($2::text[], $3::integer[]) as asked (topic, partition)
 order by topic, partition
-on conflict (topic, partition) do nothing
+on conflict (cluster, topic, partition) do nothing

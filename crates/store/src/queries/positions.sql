@@ -1,3 +1,4 @@
 select topic, partition, next_offset
 from log_position
-join unnest($1::text[], $2::integer[]) as asked (topic, partition) using (topic, partition)
+join unnest($2::text[], $3::integer[]) as asked (topic, partition) using (topic, partition)
+where cluster = $1
