@@ -24,6 +24,7 @@ const OUTGOING_IN_FLIGHT: u16 = 16;
 pub(crate) struct Connector {
     options: MqttOptions,
     filters: Vec<Filter>,
+    given_back: Vec<String>,
 }
 
 impl Connector {
@@ -33,9 +34,14 @@ impl Connector {
     /// A URL or a share group that cannot be used, or no certificate to trust for `mqtts://`.
     pub(crate) fn new(config: &Config) -> Result<Self, String> {
         let address = Address::parse(&config.mqtt_url)?;
+        let plain = config.kinds.iter().map(|kind| MqttTopic::filter(*kind));
         Ok(Self {
             options: options(config, address)?,
             filters: filters(config.share_group.as_deref(), &config.kinds)?,
+            given_back: match config.share_group {
+                Some(_) => plain.collect(),
+                None => Vec::new(),
+            },
         })
     }
 
@@ -45,7 +51,14 @@ impl Connector {
     }
 
     /// Asks for the subscriptions; to ask again changes nothing.
+    ///
+    /// With a share group, those without one are given back: a session that had them before the group
+    /// was set would get every message twice.
     pub(crate) fn subscribe(&self, client: &AsyncClient) -> Result<(), String> {
+        for plain in &self.given_back {
+            let asked = client.try_unsubscribe(plain);
+            asked.map_err(|error| format!("cannot unsubscribe: {error}"))?;
+        }
         let asked = client.try_subscribe_many(self.filters.clone());
         asked.map_err(|error| format!("cannot subscribe: {error}"))
     }

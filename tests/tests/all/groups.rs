@@ -160,6 +160,32 @@ async fn two_bridges_of_a_share_group_take_each_message_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_joins_a_share_group_takes_each_message_once() {
+    let mut world = World::new(WATTLINE, Mode::Direct).await;
+    let building = world.building();
+    let mut plain = world.serve().await;
+    assert!(plain.stop().success());
+    world
+        .settings
+        .insert("WATTLINE_MQTT_SHARE_GROUP".to_owned(), "night".to_owned());
+    let shared = world.serve().await;
+    let controller = world.controller();
+    for second in 0..20 {
+        let record = meter(now() - 1_000 + second, 5);
+        controller.telemetry(building, record).await;
+    }
+    eventually(
+        async || match world.count("select count(*) from telemetry_record").await {
+            20 => Ok(()),
+            other => Err(other),
+        },
+    )
+    .await;
+    let received = "wattline_bridge_received_messages_total";
+    assert_eq!(shared.metric(received).await, 20.0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_rebalance_while_the_database_is_slow_leaves_nobody_standing() {
     let world = World::new(WATTLINE, Mode::Kafka).await;
     let buildings: Vec<BuildingPlan> = (0..BUILDINGS).map(|_| BuildingPlan::new()).collect();

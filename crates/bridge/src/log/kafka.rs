@@ -6,14 +6,14 @@ mod watch;
 
 use super::{Attempt, Deliveries, Letter};
 use crate::ledger::Ticket;
-use context::ReportingContext;
+use context::{Known, ReportingContext};
 use kafka::Cluster;
 use ops::health::Health;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{Header, OwnedHeaders};
 use rdkafka::producer::{BaseRecord, Producer, PurgeConfig, ThreadedProducer};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::task::JoinSet;
@@ -43,7 +43,9 @@ pub struct WrongOption(pub String);
 /// A producer of records and dead letters, and the topics that they go to.
 #[derive(Clone)]
 pub struct KafkaLog {
-    producer: ThreadedProducer<ReportingContext>,
+    /// Another one takes its place when it finds no broker any more (see [`watch`]).
+    producer: Arc<RwLock<ThreadedProducer<ReportingContext>>>,
+    known: Arc<Known>,
     config: Arc<KafkaConfig>,
 }
 
@@ -53,13 +55,28 @@ impl KafkaLog {
     /// # Errors
     /// An option that librdkafka does not know, or a value that it does not take.
     pub fn new(config: KafkaConfig) -> Result<Self, WrongOption> {
-        let producer = settings::producer(&config)
-            .create_with_context(ReportingContext::default())
-            .map_err(|error| WrongOption(error.to_string()))?;
+        let known = Arc::default();
+        let producer = producer(&config, &known)?;
         Ok(Self {
-            producer,
+            producer: Arc::new(RwLock::new(producer)),
+            known,
             config: Arc::new(config),
         })
+    }
+
+    /// Puts a fresh producer in the place of the present one. What that had not delivered comes back
+    /// and is handed over again; what it had, without a report, is on Kafka twice then.
+    pub(super) fn renew(&self) -> Result<(), WrongOption> {
+        let fresh = producer(&self.config, &self.known)?;
+        let mut place = self
+            .producer
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let old = std::mem::replace(&mut *place, fresh);
+        drop(place);
+        // Waits for the old one's threads, and for nobody else.
+        drop(old);
+        Ok(())
     }
 
     pub(super) fn start(&self, tasks: &mut JoinSet<()>, health: &Health) {
@@ -68,7 +85,7 @@ impl KafkaLog {
 
     pub(super) fn hand_over(&self, ticket: Ticket, letter: &Letter) -> Attempt {
         // Not before: an unknown topic would be created by the broker, with its own settings.
-        if !self.context().topics_known.load(Ordering::Acquire) {
+        if !self.known.topics_known.load(Ordering::Acquire) {
             return Attempt::Full;
         }
         let (message, headers) = match letter {
@@ -78,7 +95,8 @@ impl KafkaLog {
         let key = message.key();
         let record = BaseRecord {
             topic: self.topic(letter),
-            partition: None,
+            // Without a key a message and its repetition would stand in any order.
+            partition: key.is_none().then_some(0),
             payload: Some(message.payload.as_ref()),
             key: key.as_deref(),
             // The moment of receipt, never the record's own time: retention goes by it, and would
@@ -87,25 +105,25 @@ impl KafkaLog {
             headers: Some(native(&headers)),
             delivery_opaque: ticket.0,
         };
-        match self.producer.send(record) {
+        match self.producer().send(record) {
             Ok(()) => Attempt::Taken,
             Err((error, _record)) => refused(&error),
         }
     }
 
     pub(super) fn deliveries(&self) -> &Deliveries {
-        &self.context().deliveries
+        &self.known.deliveries
     }
 
     /// Without waiting: a broker thread may be busy with a name that does not resolve. What is
     /// purged late, and by then belongs to the next connection, is reported as returned.
     pub(super) fn purge(&self) {
-        self.producer
+        self.producer()
             .purge(PurgeConfig::default().queue().non_blocking());
     }
 
     pub(super) fn fatal(&self) -> Option<String> {
-        let (code, cause) = self.producer.client().fatal_error()?;
+        let (code, cause) = self.producer().client().fatal_error()?;
         Some(format!("kafka producer cannot go on: {code}: {cause}"))
     }
 
@@ -121,9 +139,18 @@ impl KafkaLog {
         }
     }
 
-    fn context(&self) -> &ReportingContext {
-        self.producer.client().context()
+    fn producer(&self) -> RwLockReadGuard<'_, ThreadedProducer<ReportingContext>> {
+        self.producer.read().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn producer(
+    config: &KafkaConfig,
+    known: &Arc<Known>,
+) -> Result<ThreadedProducer<ReportingContext>, WrongOption> {
+    settings::producer(config)
+        .create_with_context(ReportingContext(Arc::clone(known)))
+        .map_err(|error| WrongOption(kafka::describe(&error)))
 }
 
 /// Waits before the next attempt; librdkafka has no word for "there is room".

@@ -7,16 +7,21 @@ use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::DeliveryResult;
 use rdkafka::producer::ProducerContext;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Passes delivery reports on, on librdkafka's own thread: no future, no task and no allocation for
-/// each message.
+/// What is known of the log, whichever producer tells it.
 #[derive(Debug, Default)]
-pub(super) struct ReportingContext {
+pub(super) struct Known {
     pub(super) deliveries: Deliveries,
     /// Whether all topics were there when last looked.
     pub(super) topics_known: AtomicBool,
 }
+
+/// Passes delivery reports on, on librdkafka's own thread: no future, no task and no allocation for
+/// each message.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReportingContext(pub(super) Arc<Known>);
 
 impl ClientContext for ReportingContext {
     fn log(&self, level: RDKafkaLogLevel, facility: &str, line: &str) {
@@ -27,7 +32,7 @@ impl ClientContext for ReportingContext {
     fn error(&self, error: KafkaError, reason: &str) {
         tracing::debug!(%error, reason, "kafka client");
         // A fatal one is the loop's to find.
-        self.deliveries.wake();
+        self.0.deliveries.wake();
     }
 }
 
@@ -39,7 +44,7 @@ impl ProducerContext for ReportingContext {
             Ok(_) => Outcome::Durable,
             Err((error, _)) => self.judge(error),
         };
-        self.deliveries.report(Ticket(ticket), outcome);
+        self.0.deliveries.report(Ticket(ticket), outcome);
     }
 }
 
@@ -53,7 +58,7 @@ impl ReportingContext {
                 RDKafkaErrorCode::UnknownTopic
                 | RDKafkaErrorCode::UnknownPartition
                 | RDKafkaErrorCode::UnknownTopicOrPartition,
-            ) => self.topics_known.store(false, Ordering::Release),
+            ) => self.0.topics_known.store(false, Ordering::Release),
             Some(_) | None => {}
         }
         Outcome::Failed(format!("kafka: {error}"))

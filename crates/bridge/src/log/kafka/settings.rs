@@ -21,6 +21,9 @@ const QUEUE_KIB: &str = "131072";
 /// How soon a broker that was away is tried again, at the latest, in milliseconds.
 const RECONNECT_MS: &str = "1000";
 
+/// Without an answer for this long, in milliseconds, brokers are looked for from the start.
+const REBOOTSTRAP_MS: &str = "30000";
+
 /// Everything durable before it is reported, no message given up, none written twice by a retry.
 pub(super) fn producer(config: &KafkaConfig) -> ClientConfig {
     let queue = u32::from(config.receive_maximum) * QUEUE_FACTOR;
@@ -36,6 +39,7 @@ pub(super) fn producer(config: &KafkaConfig) -> ClientConfig {
         ("queue.buffering.max.messages", &queue.to_string()),
         ("queue.buffering.max.kbytes", QUEUE_KIB),
         ("reconnect.backoff.max.ms", RECONNECT_MS),
+        ("metadata.recovery.rebootstrap.trigger.ms", REBOOTSTRAP_MS),
     ])
 }
 

@@ -7,12 +7,15 @@ use ops::health::Condition;
 use ops::retry::Backoff;
 use rdkafka::producer::Producer;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 /// Between two questions. With the time that an answer may take, an outage is told within 5 seconds.
 const INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long Kafka may say nothing before the producer is made anew; and again while that lasts.
+const RENEW_AFTER: Duration = Duration::from_secs(60);
 
 /// How long Kafka may take to tell which topics there are.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
@@ -24,10 +27,18 @@ pub(super) const DEAD_LETTER_BYTES: u32 = 524_288;
 /// Asks for ever, and creates topics that are missing: at the start, and when somebody deleted one.
 pub(super) async fn run(log: KafkaLog, condition: Condition) {
     let mut backoff = Backoff::default();
+    let mut answered = Instant::now();
     loop {
-        let wait = match ask(&log).await {
+        let asked = ask(&log).await;
+        if asked.is_ok() {
+            answered = Instant::now();
+        } else if answered.elapsed() >= RENEW_AFTER {
+            answered = Instant::now();
+            renew(&log).await;
+        }
+        let wait = match asked {
             Ok(missing) if missing.is_empty() => {
-                log.context().topics_known.store(true, Ordering::Release);
+                log.known.topics_known.store(true, Ordering::Release);
                 condition.ready();
                 backoff.reset();
                 INTERVAL
@@ -44,6 +55,18 @@ pub(super) async fn run(log: KafkaLog, condition: Condition) {
             }
         };
         sleep(wait).await;
+    }
+}
+
+/// A producer that was told of no broker at all looks for none ever after (librdkafka #5301), so one
+/// that hears nothing for long makes room for a fresh one.
+async fn renew(log: &KafkaLog) {
+    tracing::warn!("kafka has not answered for a minute: starting over with a fresh producer");
+    let log = log.clone();
+    match spawn_blocking(move || log.renew()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(wrong)) => tracing::error!(%wrong, "no fresh producer"),
+        Err(panic) => tracing::error!(%panic, "no fresh producer"),
     }
 }
 
@@ -74,7 +97,7 @@ impl KafkaLog {
     /// Blocks. All topics are asked for, since to ask for one by name may create it.
     fn missing_topics(&self) -> Result<Vec<String>, String> {
         let metadata = self
-            .producer
+            .producer()
             .client()
             .fetch_metadata(None, ANSWER_TIMEOUT)
             .map_err(|error| format!("kafka does not answer: {error}"))?;
