@@ -27,7 +27,8 @@ fn line(scrape: &str) -> String {
             .filter_map(|line| line.rsplit_once(' '))
             .filter(|(series, _)| series.split('{').next() == Some(name))
             .filter_map(|(_, value)| value.parse::<f64>().ok())
-            .sum()
+            // Not `sum`, whose zero is −0.
+            .fold(0.0, |sum, value| sum + value)
     };
     format!(
         "received {}   stored {}   duplicate {}   refused {}   in flight {}",
