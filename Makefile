@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: demo demo-direct test servers servers-direct lint bench fuzz-check
+.PHONY: demo demo-direct test servers servers-direct lint bench bench-pipeline fuzz-check
 
 # The whole pipeline with private servers, a simulated fleet and a login to try. Ctrl-C stops it.
 demo: servers
@@ -16,8 +16,7 @@ demo-direct: servers-direct
 
 # Every test, on real servers that are fetched and started here.
 test: servers lint fuzz-check
-	$(CARGO) test --workspace --all-targets --quiet
-	$(CARGO) test --workspace --doc --quiet
+	$(CARGO) test --workspace --quiet
 
 # The servers that tests and the demo start; quick when they are there.
 servers:
@@ -34,6 +33,11 @@ lint:
 fuzz-check:
 	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 
-# The figures of the README: the parse path, and the whole pipeline under load.
-bench: servers
-	$(CARGO) bench --package benches
+# The figures of the README: the whole pipeline under load, and the parse path.
+bench: bench-pipeline
+	$(CARGO) bench --package benches --bench parse
+
+# The whole pipeline on private servers; figures go to target/bench/pipeline.json.
+bench-pipeline: servers
+	$(CARGO) build --release --bin wattline --bin pipeline
+	target/release/pipeline

@@ -218,6 +218,50 @@ async fn an_acknowledgement_of_an_old_connection_never_reaches_a_new_one() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_is_in_flight_than_the_receive_maximum_whatever_waits_at_the_broker() {
+    let kafka = kafka_of_its_own().await;
+    let (mut world, proxy) = world_behind(&kafka).await;
+    let receive_maximum = "WATTLINE_MQTT_RECEIVE_MAXIMUM".to_owned();
+    world.settings.insert(receive_maximum, "10".to_owned());
+    let building = world.building();
+    let bridge = world.start(&["bridge"]);
+    bridge.ready().await;
+    kafka.control().freeze();
+    let controller = world.controller();
+    for second in 0..200 {
+        let record = meter(now() - 1_000 + second, 5);
+        controller.telemetry(building, record).await;
+    }
+    controller.confirmed().await;
+    let in_flight = "wattline_bridge_in_flight_messages";
+    eventually(async || match bridge.metric(in_flight).await {
+        10.0 => Ok(()),
+        other => Err(other),
+    })
+    .await;
+    // The same after a reconnect, with all the rest waiting at the broker.
+    proxy.cut();
+    eventually(async || match bridge.metrics().await {
+        all if all["wattline_bridge_abandoned_messages_total"] == 10.0
+            && all[in_flight] == 10.0 =>
+        {
+            Ok(())
+        }
+        other => Err(other),
+    })
+    .await;
+    let all = bridge.metrics().await;
+    assert_eq!(all["wattline_bridge_received_messages_total"], 20.0);
+    kafka.control().thaw();
+    eventually(async || match bridge.metrics().await {
+        all if all["wattline_bridge_forwarded_messages_total"] == 200.0 => Ok(()),
+        other => Err(other),
+    })
+    .await;
+    assert_eq!(bridge.metric("wattline_bridge_reconnects_total").await, 1.0);
+}
+
 #[test]
 fn packets_are_told_apart_in_a_stream() {
     let stream = [

@@ -18,15 +18,18 @@ mod targets;
 use clap::Parser as _;
 use cost::Machine;
 use domain::time::Timestamp;
+use latency::Latency;
 use load::Load;
 use ops::clock::Clock;
 use ops::shutdown::Shutdown;
 use options::Options;
 use report::Report;
 use roles::Roles;
+use run::{Context, Figures};
 use servers::Servers;
 use simulator::{Fleet, Limit, Pace, Scenario};
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -75,73 +78,90 @@ fn measured() -> Outcome<Report> {
     Ok(report)
 }
 
-async fn measure(
-    options: &Options,
-    wattline: &std::path::Path,
-    servers: &Servers,
-) -> Outcome<Report> {
-    let fleet = Fleet::new(SEED, options.buildings);
+async fn measure(options: &Options, wattline: &Path, servers: &Servers) -> Outcome<Report> {
     let probes = latency::buildings(SEED);
-    let file = servers::fleet_file(&fleet, &probes);
-    let roles = Roles::start(wattline, servers, &file).await?;
-    let machine = Machine::new(&roles, servers);
-    let load = Load {
-        mqtt_url: servers.mqtt_url(),
-        connections: options.connections,
+    let context = prepare(options, wattline, servers, &probes).await?;
+    let sustained = sustained(options, &context).await?;
+    let (latency, latency_load) = latency(options, &context, servers, &probes).await?;
+    let memory = context.roles.peak_memory()?;
+    let maximum = match options.maximum {
+        Some(records) => Some(maximum(options, &context, records).await?),
+        None => None,
     };
-    let context = run::Context {
-        machine: &machine,
-        roles: &roles,
-        database: servers.database().await?,
-        load,
+    let memory_after_maximum = match maximum {
+        Some(_) => Some(context.roles.peak_memory()?),
+        None => None,
     };
-
-    say(&format!(
-        "sustained run: {} records/s for {} s",
-        options.rate, options.seconds
-    ))?;
-    let scenario = paced(options.buildings, options.rate, options.seconds);
-    let sustained = run::run(&context, scenario, Pace::Realtime).await?;
-
-    say(&format!(
-        "latency run: {} records/s for {} s, around the end of a minute",
-        options.latency_rate, options.latency_seconds
-    ))?;
-    latency::wait_for_half_a_minute(options.latency_seconds).await;
-    let scenario = paced(
-        options.buildings,
-        options.latency_rate,
-        options.latency_seconds,
-    );
-    let (beside, latency) = tokio::try_join!(
-        run::run(&context, scenario, Pace::Realtime),
-        latency::probe(&roles, servers, &probes, options.latency_seconds),
-    )?;
-    let memory = roles.peak_memory()?;
-
-    let mut maximum = None;
-    if let Some(records) = options.maximum {
-        say(&format!("maximum: {records} records without waiting"))?;
-        let mut scenario = Scenario::new(SEED, options.buildings, CAUGHT_UP_INTERVAL);
-        scenario.limit = Limit::Records(records);
-        let start = Timestamp::from_micros(Clock::system().now_micros()).minus(CAUGHT_UP_SINCE);
-        maximum = Some(run::run(&context, scenario, Pace::AsFastAsPossible { start }).await?);
-    }
     Ok(Report {
-        machine: machine.description(),
+        machine: context.machine.description(),
         database: servers.edition(),
         buildings: options.buildings,
         connections: options.connections,
         sustained,
         latency,
-        latency_load: beside,
+        latency_load,
         memory,
-        memory_after_maximum: match maximum {
-            Some(_) => Some(roles.peak_memory()?),
-            None => None,
-        },
         maximum,
+        memory_after_maximum,
     })
+}
+
+/// The processes, with every building known to them.
+async fn prepare(
+    options: &Options,
+    wattline: &Path,
+    servers: &Servers,
+    probes: &Fleet,
+) -> Outcome<Context> {
+    let fleet = Fleet::new(SEED, options.buildings);
+    let file = servers::fleet_file(&fleet, probes);
+    let roles = Roles::start(wattline, servers, &file).await?;
+    Ok(Context {
+        machine: Machine::new(&roles, servers),
+        roles,
+        database: servers.database().await?,
+        load: Load {
+            mqtt_url: servers.mqtt_url(),
+            connections: options.connections,
+        },
+    })
+}
+
+/// A fixed rate for long enough to see whether anything piles up.
+async fn sustained(options: &Options, context: &Context) -> Outcome<Figures> {
+    let (rate, seconds) = (options.rate, options.seconds);
+    say(&format!("sustained run: {rate} records/s for {seconds} s"))?;
+    let scenario = paced(options.buildings, rate, seconds);
+    run::run(context, scenario, Pace::Realtime).await
+}
+
+/// Probes beside a moderate rate, and what that rate itself came to.
+async fn latency(
+    options: &Options,
+    context: &Context,
+    servers: &Servers,
+    probes: &Fleet,
+) -> Outcome<(Latency, Figures)> {
+    let (rate, seconds) = (options.latency_rate, options.latency_seconds);
+    say(&format!(
+        "latency run: {rate} records/s for {seconds} s, around the end of a minute"
+    ))?;
+    latency::wait_for_half_a_minute(seconds).await;
+    let scenario = paced(options.buildings, rate, seconds);
+    tokio::try_join!(
+        latency::probe(&context.roles, servers, probes, seconds),
+        run::run(context, scenario, Pace::Realtime),
+    )
+}
+
+/// Everything at once: the broker queues what the bridge does not take.
+async fn maximum(options: &Options, context: &Context, records: u64) -> Outcome<Figures> {
+    say(&format!("maximum: {records} records without waiting"))?;
+    let mut scenario = Scenario::new(SEED, options.buildings, CAUGHT_UP_INTERVAL);
+    scenario.limit = Limit::Records(records);
+    let now = Timestamp::from_micros(Clock::system().now_micros());
+    let start = now.minus(CAUGHT_UP_SINCE);
+    run::run(context, scenario, Pace::AsFastAsPossible { start }).await
 }
 
 /// A fleet that makes so many records a second, for so long.

@@ -48,7 +48,6 @@ impl Options {
             Some(path) => path.clone(),
             None => own_folder()?.join("wattline"),
         };
-        // The processes run in this folder, but the path may be one that they are told.
         path.canonicalize().map_err(|error| {
             let path = path.display();
             format!("{path}: {error}: build it with cargo build --release --bin wattline").into()
@@ -59,7 +58,13 @@ impl Options {
     pub(crate) fn json(&self) -> Outcome<PathBuf> {
         match &self.json {
             Some(path) => Ok(path.clone()),
-            None => Ok(own_folder()?.join("../bench/pipeline.json")),
+            None => {
+                let target = own_folder()?;
+                let target = target
+                    .parent()
+                    .ok_or("this program is in no target folder")?;
+                Ok(target.join("bench/pipeline.json"))
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::servers::Servers;
 use crate::{Outcome, cost};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -29,12 +30,13 @@ pub(crate) struct PeakMemory {
     pub(crate) peak_mb: f64,
 }
 
-/// What the processes counted, added up over all labels.
+/// What the processes counted, added up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counted {
     pub(crate) stored: u64,
     pub(crate) duplicates: u64,
     pub(crate) retries: u64,
+    pub(crate) bridge_reconnects: u64,
 }
 
 impl Roles {
@@ -89,23 +91,27 @@ impl Roles {
         self.roles.iter().map(peak).collect()
     }
 
-    /// What the aggregator has counted so far.
+    /// What the aggregator and the bridge have counted so far.
     pub(crate) async fn counted(&self) -> Outcome<Counted> {
-        let role = self.roles.iter().find(|role| role.name == "aggregator");
-        let role = role.ok_or("no aggregator")?;
-        let scrape = role.ask(&self.client, "/metrics").await?.text().await?;
-        let count = |name: &str| -> u64 {
-            let series = scrape
-                .lines()
-                .filter_map(|line| line.split_once(' '))
-                .filter(|(series, _)| *series == name)
-                .filter_map(|(_, value)| value.parse::<u64>().ok());
-            series.sum()
+        // Every process has every series, at zero where it is not its own.
+        let mut series: HashMap<String, u64> = HashMap::new();
+        for role in &self.roles {
+            let scrape = role.ask(&self.client, "/metrics").await?.text().await?;
+            for (name, value) in scrape.lines().filter_map(|line| line.split_once(' ')) {
+                if let Ok(value) = value.parse::<u64>() {
+                    *series.entry(name.to_owned()).or_default() += value;
+                }
+            }
+        }
+        let count = |name: &str| {
+            let value = series.get(name).copied();
+            value.ok_or_else(|| format!("no process counts {name}"))
         };
         Ok(Counted {
-            stored: count("wattline_aggregator_stored_messages_total"),
-            duplicates: count("wattline_aggregator_duplicate_messages_total"),
-            retries: count("wattline_aggregator_retries_total"),
+            stored: count("wattline_aggregator_stored_messages_total")?,
+            duplicates: count("wattline_aggregator_duplicate_messages_total")?,
+            retries: count("wattline_aggregator_retries_total")?,
+            bridge_reconnects: count("wattline_bridge_reconnects_total")?,
         })
     }
 }

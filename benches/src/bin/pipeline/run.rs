@@ -11,16 +11,16 @@ use sqlx::PgPool;
 use std::time::{Duration, Instant};
 
 /// Longest wait after the last publication for the last record to be stored.
-const STORED_PATIENCE: Duration = Duration::from_secs(300);
+const STORED_PATIENCE: Duration = Duration::from_secs(120);
 /// Pause between two looks for the last record.
 const STORED_LOOK: Duration = Duration::from_millis(10);
 /// Pause between two looks at how much waits.
 const WAITING_LOOK: Duration = Duration::from_millis(500);
 
 /// What every run uses.
-pub(crate) struct Context<'a> {
-    pub(crate) machine: &'a Machine,
-    pub(crate) roles: &'a Roles,
+pub(crate) struct Context {
+    pub(crate) machine: Machine,
+    pub(crate) roles: Roles,
     pub(crate) database: PgPool,
     pub(crate) load: Load,
 }
@@ -43,6 +43,8 @@ pub(crate) struct Figures {
     pub(crate) most_waiting: Option<u64>,
     pub(crate) duplicates: u64,
     pub(crate) retries: u64,
+    /// Connections to the broker that the bridge has lost; what was in flight came again.
+    pub(crate) bridge_reconnects: u64,
     pub(crate) costs: Vec<Cost>,
     /// Processor time of everything on the machine that is not ours; high values spoil a run.
     pub(crate) others_cpu_s: f64,
@@ -56,7 +58,7 @@ impl Figures {
 }
 
 /// Publishes a scenario and measures until the last of its records is stored.
-pub(crate) async fn run(context: &Context<'_>, scenario: Scenario, pace: Pace) -> Outcome<Figures> {
+pub(crate) async fn run(context: &Context, scenario: Scenario, pace: Pace) -> Outcome<Figures> {
     let before = context.roles.counted().await?;
     let spent = context.machine.spent()?;
     let (published, most_waiting) = publish(context, &scenario, pace, before.stored).await?;
@@ -78,6 +80,7 @@ pub(crate) async fn run(context: &Context<'_>, scenario: Scenario, pace: Pace) -
         most_waiting,
         duplicates: after.duplicates - before.duplicates,
         retries: after.retries - before.retries,
+        bridge_reconnects: after.bridge_reconnects - before.bridge_reconnects,
         costs,
         others_cpu_s,
     })
@@ -85,7 +88,7 @@ pub(crate) async fn run(context: &Context<'_>, scenario: Scenario, pace: Pace) -
 
 /// Publishes, and meanwhile looks how many records are on their way.
 async fn publish(
-    context: &Context<'_>,
+    context: &Context,
     scenario: &Scenario,
     pace: Pace,
     stored_before: u64,
@@ -118,7 +121,7 @@ async fn publish(
 
 /// Waits for the last record, counted by identity once the counter says that it may be there.
 async fn until_stored(
-    context: &Context<'_>,
+    context: &Context,
     scenario: &Scenario,
     published: &Published,
     counter_due: u64,

@@ -8,6 +8,13 @@ use sqlx::{PgPool, Row as _};
 use std::collections::HashSet;
 use uuid::Uuid;
 
+/// The records of a stretch of time, in microseconds since the epoch.
+const BETWEEN: &str = "
+    select building_uuid, (extract(epoch from time) * 1000000)::bigint
+    from telemetry_record
+    where time between timestamptz 'epoch' + $1 * interval '1 microsecond'
+                   and timestamptz 'epoch' + $2 * interval '1 microsecond'";
+
 /// Records by identity: building and time.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Stored {
@@ -41,16 +48,11 @@ pub(crate) async fn compare(
     let end = end.ok_or("nothing was published")?;
     let fleet = Fleet::new(scenario.seed, scenario.buildings);
     let buildings: HashSet<Uuid> = fleet.buildings().iter().map(|it| it.uuid).collect();
-    let rows = sqlx::query(
-        "select building_uuid, (extract(epoch from time) * 1000000)::bigint
-         from telemetry_record
-         where time between timestamptz 'epoch' + $1 * interval '1 microsecond'
-                        and timestamptz 'epoch' + $2 * interval '1 microsecond'",
-    )
-    .bind(start.micros())
-    .bind(end)
-    .fetch_all(database)
-    .await?;
+    let rows = sqlx::query(BETWEEN)
+        .bind(start.micros())
+        .bind(end)
+        .fetch_all(database)
+        .await?;
 
     let mut found = HashSet::with_capacity(rows.len());
     let mut stored = Stored::default();

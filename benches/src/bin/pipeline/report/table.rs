@@ -4,6 +4,7 @@ use super::Report;
 use crate::latency::Latency;
 use crate::roles::PeakMemory;
 use crate::run::Figures;
+use crate::stored::Stored;
 use crate::targets::{self, verdict};
 
 const NAME_WIDTH: usize = 34;
@@ -12,32 +13,16 @@ impl Report {
     /// The figures as people read them.
     pub(crate) fn text(&self) -> String {
         let mut table = Table::default();
-        table.title(&format!(
-            "{} cores ({}), {:.0} GiB; {}, Kafka and Mosquitto on the same machine, all durable",
-            self.machine.cores,
-            self.machine.processor,
-            self.machine.memory_mib / 1024.0,
-            self.database,
-        ));
-        table.row(
-            "fleet",
-            &format!(
-                "{} buildings, {} connections, quality of service 1",
-                self.buildings, self.connections
-            ),
-        );
+        table.head(self);
 
         table.title("sustained");
         table.run(&self.sustained);
-        table.row(
-            "target",
-            &format!(
-                "at least {:.0} stored/s for {:.0} s without loss: {}",
-                targets::RECORDS_PER_S,
-                targets::SUSTAINED_S,
-                verdict(self.is_sustained()),
-            ),
+        let target = format!(
+            "at least {:.0} stored/s for {:.0} s without loss",
+            targets::RECORDS_PER_S,
+            targets::SUSTAINED_S,
         );
+        table.target(&target, self.is_sustained());
         table.costs(&self.sustained);
 
         table.title("from publish to readable over HTTP");
@@ -72,47 +57,57 @@ impl Table {
         self.0.push_str(&format!("  {name:NAME_WIDTH$} {value}\n"));
     }
 
+    fn target(&mut self, target: &str, reached: bool) {
+        self.row("target", &format!("{target}: {}", verdict(reached)));
+    }
+
+    fn head(&mut self, report: &Report) {
+        let machine = &report.machine;
+        let gib = machine.memory_mib / 1024.0;
+        let (cores, processor, database) = (machine.cores, &machine.processor, report.database);
+        self.title(&format!(
+            "{cores} cores ({processor}), {gib:.0} GiB; {database}, Kafka and Mosquitto on the same \
+             machine, all durable"
+        ));
+        let (buildings, connections) = (report.buildings, report.connections);
+        self.row(
+            "fleet",
+            &format!("{buildings} buildings, {connections} connections, quality of service 1"),
+        );
+    }
+
     fn run(&mut self, run: &Figures) {
+        let (published, seconds, rate) = (run.published, run.published_s, run.published_per_s);
         self.row(
             "published",
-            &format!(
-                "{} in {:.1} s: {:.0}/s",
-                run.published, run.published_s, run.published_per_s
-            ),
+            &format!("{published} in {seconds:.1} s: {rate:.0}/s"),
         );
-        self.row(
-            "confirmed by the broker",
-            &format!("{}, {} sent again", run.confirmed, run.repeated),
-        );
-        let stored = run.stored;
-        self.row(
-            "stored, counted by identity",
-            &format!(
-                "{}: missing {}, doubled {}, unexpected {}",
-                stored.records, stored.missing, stored.doubled, stored.unexpected
-            ),
-        );
+        let confirmed = format!("{}, {} sent again", run.confirmed, run.repeated);
+        self.row("confirmed by the broker", &confirmed);
+        self.stored(&run.stored);
         self.row("stored per second", &format!("{:.0}", run.stored_per_s));
-        self.row(
-            "last stored after last confirmed",
-            &format!("{:.2} s", run.last_stored_after_s),
-        );
+        let last = format!("{:.2} s", run.last_stored_after_s);
+        self.row("last stored after last confirmed", &last);
         if let Some(waiting) = run.most_waiting {
             self.row("most on their way at once", &waiting.to_string());
         }
+        let (again, reconnects) = (run.duplicates, run.bridge_reconnects);
         self.row(
-            "duplicates, retried batches",
-            &format!("{}, {}", run.duplicates, run.retries),
+            "arrived again",
+            &format!("{again}, the bridge reconnected {reconnects} times"),
         );
+        self.row("batches tried again", &run.retries.to_string());
         let lossless = run.is_lossless();
-        self.row(
-            "loss",
-            if lossless {
-                "none"
-            } else {
-                "RECORDS WERE LOST OR DOUBLED"
-            },
+        let loss = ["RECORDS WERE LOST OR DOUBLED", "none"][usize::from(lossless)];
+        self.row("loss", loss);
+    }
+
+    fn stored(&mut self, stored: &Stored) {
+        let counts = format!(
+            "{}: missing {}, doubled {}, unexpected {}",
+            stored.records, stored.missing, stored.doubled, stored.unexpected
         );
+        self.row("stored, counted by identity", &counts);
     }
 
     fn costs(&mut self, run: &Figures) {
@@ -149,14 +144,8 @@ impl Table {
         for (name, seconds) in percentiles {
             self.row(name, &format!("{seconds:.3} s"));
         }
-        self.row(
-            "target",
-            &format!(
-                "under {:.0} s at the 99th percentile: {}",
-                targets::READABLE_S,
-                verdict(latency.reached),
-            ),
-        );
+        let target = format!("under {:.0} s at the 99th percentile", targets::READABLE_S);
+        self.target(&target, latency.reached);
     }
 
     fn memory(&mut self, memory: &[PeakMemory]) {
