@@ -20,7 +20,7 @@ pub(crate) const LARGEST_PACKET_BYTES: u32 = (256 + 5) * 1024;
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 /// How many requests may wait for the connection: acknowledgements of every packet identifier that
-/// MQTT has, a subscription and a disconnect. So there is always room for an acknowledgement,
+/// MQTT has, a subscription and a disconnect. So there is room for an acknowledgement,
 /// whatever a broker makes of the receive maximum.
 pub(crate) const REQUEST_CAPACITY: usize = EVERY_PACKET_IDENTIFIER + 16;
 

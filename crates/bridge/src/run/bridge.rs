@@ -221,7 +221,7 @@ impl Bridge {
         for entry in self.ledger.take_acknowledgeable() {
             acknowledged.add(&entry.letter);
             if let Err(cause) = acknowledge(client, entry.acknowledgement) {
-                // Cannot be (see REQUEST_CAPACITY); if it is, a new connection mends it.
+                // A broker that exceeds the receive maximum under a flood: a new connection mends it.
                 trouble = Err(Ended::Lost(cause));
             }
         }

@@ -6,7 +6,7 @@ use super::MosquittoOptions;
 
 /// The limits that a broker in front of wattline has; a test compares the shipped configuration.
 pub(super) const LIMITS: &str = "\
-max_inflight_messages 65535
+max_inflight_messages 0
 max_queued_messages 1000000
 max_queued_bytes 0
 message_size_limit 262144

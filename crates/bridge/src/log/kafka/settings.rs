@@ -3,9 +3,10 @@
 use super::KafkaConfig;
 use rdkafka::ClientConfig;
 
-/// How long a batch waits for company, in milliseconds: small batches cost the broker ten times as
-/// much a message.
-const LINGER_MS: &str = "5";
+/// How long a batch waits for company, in milliseconds. Measured at 5,200 records/s: 25 in place of 5
+/// cost a quarter less processor time on the whole machine, and nothing that could be seen in how
+/// soon a record is readable.
+const LINGER_MS: &str = "25";
 
 /// The longest record and the longest batch, in bytes: a dead letter holds a packet of 256 KiB and
 /// what was wrong with it. Below [`super::watch::DEAD_LETTER_BYTES`], by which brokers measure.
