@@ -145,6 +145,12 @@ impl Ledger {
         self.entries.is_empty()
     }
 
+    /// The oldest message in flight, if the log has it and has not reported it yet.
+    pub(crate) fn oldest_handed_over(&self) -> Option<Ticket> {
+        let oldest = self.entries.front()?;
+        (oldest.stage == Stage::HandedOver).then_some(Ticket(self.first))
+    }
+
     /// Whether something is to be handed over.
     pub(crate) fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()

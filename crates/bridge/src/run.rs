@@ -1,6 +1,7 @@
 //! The bridge's loop: one task owns the connection, the client and the ledger.
 
 mod bridge;
+mod silence;
 mod stopping;
 
 use crate::config::{Config, Handles};
@@ -14,7 +15,10 @@ use rumqttc::v5::{AsyncClient, ConnectionError, Event};
 use std::pin::{Pin, pin};
 use stopping::Stopping;
 use tokio::select;
-use tokio::time::sleep;
+use tokio::time::{Duration, Interval, MissedTickBehavior, interval, sleep};
+
+/// Between two looks at whether the log still reports.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What the loop wakes up for.
 #[expect(
@@ -25,6 +29,7 @@ enum Happening {
     Mqtt(Result<Event, ConnectionError>),
     Reported,
     Room,
+    LookDue,
     StopRequested,
     StopOverdue,
 }
@@ -59,14 +64,20 @@ pub async fn run(
 async fn connection(bridge: &mut Bridge, shutdown: &Shutdown) -> Ended {
     let (client, mut eventloop) = bridge.connect();
     let mut stopping = Stopping::default();
+    let mut looks = interval(LOOK_INTERVAL);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         // The poll is not dropped before it is ready: it may be in the middle of a packet.
         let mut poll = pin!(eventloop.poll());
         let event = loop {
-            let step = match next(bridge, poll.as_mut(), shutdown, &stopping).await {
+            let step = match next(bridge, poll.as_mut(), &mut looks, shutdown, &stopping).await {
                 Happening::Mqtt(event) => break event,
                 Happening::Reported => bridge.settle(&client),
                 Happening::Room => bridge.hand_over(),
+                Happening::LookDue => {
+                    bridge.look();
+                    Ok(())
+                }
                 Happening::StopRequested => stopping.begin(bridge),
                 Happening::StopOverdue => stopping.give_up(bridge, &client),
             };
@@ -87,6 +98,7 @@ async fn connection(bridge: &mut Bridge, shutdown: &Shutdown) -> Ended {
 async fn next(
     bridge: &Bridge,
     poll: Pin<&mut impl Future<Output = Result<Event, ConnectionError>>>,
+    looks: &mut Interval,
     shutdown: &Shutdown,
     stopping: &Stopping,
 ) -> Happening {
@@ -94,6 +106,7 @@ async fn next(
         event = poll => Happening::Mqtt(event),
         () = bridge.reported() => Happening::Reported,
         () = bridge.room(), if bridge.has_waiting() => Happening::Room,
+        _ = looks.tick() => Happening::LookDue,
         () = shutdown.requested(), if !stopping.begun() => Happening::StopRequested,
         () = stopping.overdue(), if stopping.begun() => Happening::StopOverdue,
     }

@@ -104,7 +104,10 @@ async fn nothing_is_acknowledged_while_kafka_is_away_and_everything_arrives_once
         0.0
     );
     assert_eq!(
-        bridge.log().matches("not ready").count(),
+        bridge
+            .log()
+            .matches("not ready condition=\"kafka\"")
+            .count(),
         1,
         "an outage is told once"
     );

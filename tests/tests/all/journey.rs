@@ -118,7 +118,8 @@ async fn a_redelivered_record_changes_nothing() {
         let world = World::new(WATTLINE, mode).await;
         let building = world.building();
         let serve = world.serve().await;
-        let time = now() - 600;
+        // In a quarter that has ended.
+        let time = now() - 3_600;
         let controller = world.controller();
         controller
             .telemetry(building, full(time, 700, 300, -1_500))

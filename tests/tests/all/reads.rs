@@ -134,9 +134,9 @@ async fn minute_aggregates_are_means_of_ended_minutes_and_combine_exactly() {
         &[
             full(minute + 1, 100, 0, -10),
             full(minute + 2, 101, 0, -10),
-            // Only the meter has this minute; the open one does not count.
+            // Only the meter has this minute; one that has not ended does not count.
             meter(minute + 60, 900),
-            full(now() / 60 * 60, 7_000, 0, 0),
+            full(now() / 60 * 60 + 120, 7_000, 0, 0),
         ],
     )
     .await;

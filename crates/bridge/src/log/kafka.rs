@@ -72,6 +72,9 @@ impl KafkaLog {
             .producer
             .write()
             .unwrap_or_else(PoisonError::into_inner);
+        // Nothing for the fresh one before Kafka has answered it: what comes back from the old one
+        // goes first.
+        self.known.topics_known.store(false, Ordering::Release);
         let old = std::mem::replace(&mut *place, fresh);
         drop(place);
         // Waits for the old one's threads, and for nobody else.
@@ -84,6 +87,7 @@ impl KafkaLog {
     }
 
     pub(super) fn hand_over(&self, ticket: Ticket, letter: &Letter) -> Attempt {
+        let producer = self.producer();
         // Not before: an unknown topic would be created by the broker, with its own settings.
         if !self.known.topics_known.load(Ordering::Acquire) {
             return Attempt::Full;
@@ -105,7 +109,7 @@ impl KafkaLog {
             headers: Some(native(&headers)),
             delivery_opaque: ticket.0,
         };
-        match self.producer().send(record) {
+        match producer.send(record) {
             Ok(()) => Attempt::Taken,
             Err((error, _record)) => refused(&error),
         }
@@ -172,3 +176,6 @@ fn native(headers: &[wire::envelope::Header]) -> OwnedHeaders {
         native.insert(Header { key, value })
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! What the loop does with each happening.
 
+use super::silence::{REPORT_WITHIN, Silence};
 use crate::config::{Config, EVERY_PACKET_IDENTIFIER, Handles, STABLE_AFTER};
 use crate::connection::{Connector, acknowledge, refused};
 use crate::conservation::{Acknowledged, count_abandoned, count_arrival, count_overflow};
@@ -43,6 +44,7 @@ pub(super) struct Bridge {
     /// Nothing is handed over before this moment.
     paused_until: Option<Instant>,
     between_attempts: Backoff,
+    silence: Silence,
     /// Whether the present connection has lost messages without a guarantee.
     overflowed: bool,
     /// What the log needs beside this loop; ends with it.
@@ -69,6 +71,7 @@ impl Bridge {
             between_connections: Backoff::default(),
             paused_until: None,
             between_attempts: Backoff::default(),
+            silence: Silence::default(),
             overflowed: false,
             _tasks: tasks,
         })
@@ -160,12 +163,20 @@ impl Bridge {
                 }
             }
         }
-        match last_cause {
-            Some(cause) => self.pause(cause, failures),
-            None => self.recover(),
+        let failed = last_cause.is_some();
+        if let Some(cause) = last_cause {
+            self.pause(cause, failures);
         }
         self.acknowledge(client)?;
+        if !failed {
+            self.recover();
+        }
         self.hand_over()
+    }
+
+    /// Looks whether the log still reports, since its silence wakes nobody.
+    pub(super) fn look(&mut self) {
+        self.recover();
     }
 
     /// Prepares for the next connection; tells how long to wait before it.
@@ -243,8 +254,17 @@ impl Bridge {
     }
 
     fn recover(&mut self) {
-        if !self.ledger.has_failed() {
-            self.between_attempts.reset();
+        let oldest = self.ledger.oldest_handed_over();
+        let silent = self.silence.lasts(oldest, Instant::now());
+        if self.ledger.has_failed() {
+            return;
+        }
+        self.between_attempts.reset();
+        if silent {
+            let seconds = REPORT_WITHIN.as_secs();
+            let cause = format!("a message was handed over and is not confirmed for {seconds} s");
+            self.delivery.not_ready(cause);
+        } else {
             self.delivery.ready();
         }
     }

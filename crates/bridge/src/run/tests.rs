@@ -34,12 +34,16 @@ struct Stage {
 
 impl Stage {
     async fn new() -> Self {
+        Self::with_share_group(None).await
+    }
+
+    async fn with_share_group(share_group: Option<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (sender, handovers) = channel(100);
         let config = Config {
             mqtt_url: format!("mqtt://{}", listener.local_addr().unwrap()),
             client_id: "bridge".to_owned(),
-            share_group: None,
+            share_group,
             receive_maximum: 10,
             kinds: vec![RecordKind::Presence],
         };
@@ -64,6 +68,13 @@ impl Stage {
 
     /// Accepts a connection and its subscription.
     async fn connection(&self) -> Broker {
+        let mut broker = self.greeted().await;
+        broker.grant().await;
+        broker
+    }
+
+    /// Accepts a connection.
+    async fn greeted(&self) -> Broker {
         let accepted = timeout(SOON, self.listener.accept()).await.unwrap();
         let mut broker = Broker {
             socket: accepted.unwrap().0,
@@ -76,15 +87,6 @@ impl Stage {
             properties: None,
         };
         broker.send(&[Packet::ConnAck(greeting)]).await;
-        let Some(Packet::Subscribe(subscribe)) = broker.next().await else {
-            panic!("no subscription");
-        };
-        let answer = SubAck {
-            pkid: subscribe.pkid,
-            return_codes: vec![SubscribeReasonCode::Success(QoS::AtLeastOnce)],
-            properties: None,
-        };
-        broker.send(&[Packet::SubAck(answer)]).await;
         broker
     }
 
@@ -121,6 +123,20 @@ struct Broker {
 }
 
 impl Broker {
+    /// Grants a subscription; tells to what.
+    async fn grant(&mut self) -> String {
+        let Some(Packet::Subscribe(subscribe)) = self.next().await else {
+            panic!("no subscription");
+        };
+        let answer = SubAck {
+            pkid: subscribe.pkid,
+            return_codes: vec![SubscribeReasonCode::Success(QoS::AtLeastOnce)],
+            properties: None,
+        };
+        self.send(&[Packet::SubAck(answer)]).await;
+        subscribe.filters[0].path.clone()
+    }
+
     async fn send(&mut self, packets: &[Packet]) {
         let mut bytes = BytesMut::new();
         for packet in packets {
@@ -318,4 +334,44 @@ async fn a_broker_that_is_away_ends_nothing_and_a_stop_then_is_immediate() {
     assert!(!stage.health.report().ready);
     stage.shutdown.trigger();
     assert_eq!(stage.ended().await, Ok(()));
+}
+
+#[tokio::test]
+async fn a_share_group_takes_the_place_of_the_plain_subscription() {
+    let stage = Stage::with_share_group(Some("night".to_owned())).await;
+    let mut broker = stage.greeted().await;
+    let Some(Packet::Unsubscribe(given_back)) = broker.next().await else {
+        panic!("the plain subscription stays");
+    };
+    assert_eq!(given_back.filters, ["v1/buildings/+/presence"]);
+    let granted = broker.grant().await;
+    assert_eq!(granted, "$share/night/v1/buildings/+/presence");
+}
+
+#[tokio::test]
+async fn a_log_that_reports_nothing_is_a_condition_until_it_does() {
+    let mut stage = Stage::new().await;
+    let mut broker = stage.connection().await;
+    broker.publish(1..=2).await;
+    let (first, _second) = (stage.handover().await, stage.handover().await);
+    pass(Duration::from_secs(4)).await;
+    assert!(stage.health.report().ready);
+    pass(Duration::from_secs(3)).await;
+    let report = stage.health.report();
+    assert_eq!(report.causes[0].0, "delivery");
+    first.receipt.durable();
+    assert_eq!(broker.acknowledged().await, 1);
+    assert!(stage.health.report().ready);
+}
+
+/// Lets time pass for the bridge, second by second, in no time.
+async fn pass(span: Duration) {
+    tokio::time::pause();
+    for _ in 0..span.as_secs() {
+        tokio::time::advance(Duration::from_secs(1)).await;
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+    }
+    tokio::time::resume();
 }

@@ -45,13 +45,13 @@ pub(super) fn producer(config: &KafkaConfig) -> ClientConfig {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::KafkaLog;
     use kafka::Cluster;
     use wire::topic::KafkaTopics;
 
-    fn config(options: &[(&str, &str)]) -> KafkaConfig {
+    pub(in crate::log::kafka) fn config(options: &[(&str, &str)]) -> KafkaConfig {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         KafkaConfig {
             cluster: Cluster {
@@ -85,5 +85,15 @@ mod tests {
         let refused = KafkaLog::new(config(&[("no.such.option", "1")]));
         let message = refused.err().map(|error| error.to_string());
         assert!(message.is_some_and(|text| text.contains("no.such.option")));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_password_is_told_without_it() {
+        for option in ["sasl.passwrod", "linger.ms"] {
+            let refused = KafkaLog::new(config(&[(option, "sesame")]));
+            let message = refused.err().map(|error| error.to_string()).unwrap();
+            let names = message.contains(option) && !message.contains("sesame");
+            assert!(names, "{message}");
+        }
     }
 }
