@@ -43,15 +43,6 @@ impl Role {
     }
 }
 
-/// A user's link to a building.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Membership {
-    /// The building.
-    pub building: Uuid,
-    /// What the user may do there.
-    pub role: Role,
-}
-
 /// A refresh token to be remembered until it is used or expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefreshToken {

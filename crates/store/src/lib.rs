@@ -15,7 +15,7 @@ mod read;
 mod record_columns;
 mod section;
 
-pub use account::{Login, LoginRefusal, Membership, RefreshToken, Role};
+pub use account::{Login, LoginRefusal, RefreshToken, Role};
 pub use building::{Building, Contributor, HubOfSensor, Sensor, SensorOrigin};
 pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
 pub use failure::StoreFailure;

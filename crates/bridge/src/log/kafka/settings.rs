@@ -9,7 +9,7 @@ use rdkafka::ClientConfig;
 const LINGER_MS: &str = "25";
 
 /// The longest record and the longest batch, in bytes: a dead letter holds a packet of 256 KiB and
-/// what was wrong with it. Below [`super::watch::DEAD_LETTER_BYTES`], by which brokers measure.
+/// what was wrong with it. Below [`wire::envelope::DEAD_LETTER_BYTES`], by which brokers measure.
 const LONGEST_BATCH_BYTES: &str = "491520";
 
 /// Messages in the producer's queue for each one in flight, at most: those of connections that are

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
+use wire::envelope::DEAD_LETTER_BYTES;
 
 /// Between two questions. With the time that an answer may take, an outage is told within 5 seconds.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -19,10 +20,6 @@ const RENEW_AFTER: Duration = Duration::from_secs(60);
 
 /// How long Kafka may take to tell which topics there are.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// The longest batch that the dead-letter topic takes, in bytes; a dead letter holds up to 256 KiB
-/// of payload, and what was wrong with it.
-pub(super) const DEAD_LETTER_BYTES: u32 = 524_288;
 
 /// Asks for ever, and creates topics that are missing: at the start, and when somebody deleted one.
 pub(super) async fn run(log: KafkaLog, condition: Condition) {
