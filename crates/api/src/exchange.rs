@@ -1,6 +1,7 @@
 //! What every request and every answer goes through, outside of the router.
 
 use crate::error::{Problem, complete};
+use crate::extract::ClientAddress;
 use crate::limits::{REQUEST_ID_BYTES, REQUEST_TIMEOUT, REQUESTS_AT_ONCE};
 use crate::router::router;
 use crate::state::Api;
@@ -12,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Router, http};
 use futures_util::FutureExt;
 use ops::metrics::{Counter, Histogram, Metrics};
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
@@ -39,10 +41,11 @@ impl Exchange {
         }
     }
 
-    /// Answers, whatever happens.
-    pub(crate) async fn answer(&self, request: Request) -> Response {
+    /// Answers, whatever happens, a request that came from `peer`.
+    pub(crate) async fn answer(&self, peer: IpAddr, mut request: Request) -> Response {
         let started = Instant::now();
         let request_id = request_id(request.headers());
+        request.extensions_mut().insert(ClientAddress(peer));
         let without_body = request.method() == Method::HEAD;
         let response = match timeout(REQUEST_TIMEOUT, self.route(with_slash(request))).await {
             Ok(response) => response,

@@ -14,6 +14,7 @@ use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
 use std::convert::Infallible;
 use std::io;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,11 +33,11 @@ pub(crate) async fn serve(listener: TcpListener, exchange: Exchange, shutdown: &
             () = shutdown.requested() => break,
             Some(ended) = connections.join_next() => report(ended),
             accepted = accept(&listener, &places) => match accepted {
-                Ok((stream, place)) => {
+                Ok((stream, peer, place)) => {
                     backoff.reset();
                     let (exchange, shutdown) = (exchange.clone(), shutdown.clone());
                     connections.spawn(async move {
-                        converse(stream, exchange, &shutdown).await;
+                        converse(stream, peer, exchange, &shutdown).await;
                         drop(place);
                     });
                 }
@@ -55,25 +56,25 @@ pub(crate) async fn serve(listener: TcpListener, exchange: Exchange, shutdown: &
 async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+) -> io::Result<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
     let place = Arc::clone(places)
         .acquire_owned()
         .await
         .map_err(io::Error::other)?;
-    let (stream, _) = listener.accept().await?;
+    let (stream, peer) = listener.accept().await?;
     // Answers are small and whole: waiting for more to send would only delay them.
     stream.set_nodelay(true)?;
-    Ok((stream, place))
+    Ok((stream, peer.ip(), place))
 }
 
-async fn converse(stream: TcpStream, exchange: Exchange, shutdown: &Shutdown) {
+async fn converse(stream: TcpStream, peer: IpAddr, exchange: Exchange, shutdown: &Shutdown) {
     let busy = Arc::new(AtomicBool::new(false));
     let works = Arc::clone(&busy);
     let service = service_fn(move |request: http::Request<Incoming>| {
         let (exchange, works) = (exchange.clone(), Arc::clone(&works));
         async move {
             works.store(true, Ordering::Relaxed);
-            let response = exchange.answer(request.map(Body::new)).await;
+            let response = exchange.answer(peer, request.map(Body::new)).await;
             works.store(false, Ordering::Relaxed);
             Ok::<_, Infallible>(response)
         }

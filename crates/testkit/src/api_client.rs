@@ -1,5 +1,7 @@
 //! A user of the HTTP interface.
 
+use crate::answer::Answer;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 /// A logged-in client, or one that is not.
@@ -22,43 +24,54 @@ impl Client {
     }
 
     /// The same client, logged in.
-    pub async fn login(mut self, username: &str, password: &str) -> Self {
+    pub async fn login(self, username: &str, password: &str) -> Self {
         let (status, body) = self.post_login(username, password).await;
         assert_eq!(status, 200, "login: {body}");
-        self.access = Some(body["access"].as_str().unwrap().to_owned());
+        let access = body["access"].as_str().unwrap().to_owned();
+        self.with_token(&access)
+    }
+
+    /// The same client with this access token.
+    #[must_use]
+    pub fn with_token(mut self, access: &str) -> Self {
+        self.access = Some(access.to_owned());
         self
     }
 
     /// The answer to an attempt to log in.
     pub async fn post_login(&self, username: &str, password: &str) -> (u16, Value) {
+        let answer = self.log_in(username, password).await;
+        (answer.status, answer.body)
+    }
+
+    /// The whole answer to an attempt to log in.
+    pub async fn log_in(&self, username: &str, password: &str) -> Answer {
         let body = json!({"username": username, "password": password});
-        let answer = self
-            .http
-            .post(format!("{}/token/", self.base))
-            .json(&body)
-            .send()
+        self.send(Method::POST, "/token/", Some(&body)).await
+    }
+
+    /// The whole answer to a refresh.
+    pub async fn refresh(&self, token: &str) -> Answer {
+        let body = json!({"refresh": token});
+        self.send(Method::POST, "/token/refresh/", Some(&body))
             .await
-            .unwrap();
-        answer_of(answer).await
     }
 
     /// Status and body of a GET below `/public-api`; `Value::Null` without a body.
     pub async fn get(&self, path: &str) -> (u16, Value) {
-        let mut request = self.http.get(format!("{}{path}", self.base));
+        let answer = self.send(Method::GET, path, None).await;
+        (answer.status, answer.body)
+    }
+
+    /// The whole answer to a request below `/public-api`.
+    pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+        let mut request = self.http.request(method, format!("{}{path}", self.base));
         if let Some(access) = &self.access {
             request = request.bearer_auth(access);
         }
-        answer_of(request.send().await.unwrap()).await
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        Answer::of(request.send().await.unwrap()).await
     }
-}
-
-async fn answer_of(answer: reqwest::Response) -> (u16, Value) {
-    let status = answer.status().as_u16();
-    let bytes = answer.bytes().await.unwrap();
-    let body = if bytes.is_empty() {
-        Value::Null
-    } else {
-        serde_json::from_slice(&bytes).unwrap()
-    };
-    (status, body)
 }

@@ -8,7 +8,9 @@
     reason = "a failing test shows the logs of its processes"
 )]
 
+mod answer;
 mod api_client;
+mod api_under_clock;
 mod controller;
 mod eventually;
 mod log_reader;
@@ -17,11 +19,14 @@ mod running;
 pub mod servers;
 mod world;
 
+pub use answer::Answer;
 pub use api_client::Client;
+pub use api_under_clock::ApiUnderClock;
 pub use controller::Controller;
 pub use eventually::{eventually, eventually_within};
 pub use log_reader::{LogRecord, read_topic};
 pub use proxy::{Direction, Proxy};
+pub use reqwest::Method;
 pub use running::{Running, send_signal};
 pub use servers::{Edition, KafkaServer};
 pub use world::{BuildingPlan, Mode, PASSWORD, USERNAME, World};

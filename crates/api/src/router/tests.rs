@@ -12,6 +12,7 @@ use ops::clock::Clock;
 use ops::health::Health;
 use ops::metrics::Metrics;
 use serde_json::{Value, json};
+use std::net::Ipv4Addr;
 use std::time::Duration;
 use store::Store;
 
@@ -64,7 +65,10 @@ impl Fixture {
     }
 
     async fn send(&self, request: Request<Body>) -> Answer {
-        let response = self.exchange.answer(request).await;
+        let response = self
+            .exchange
+            .answer(Ipv4Addr::LOCALHOST.into(), request)
+            .await;
         let (parts, body) = response.into_parts();
         let bytes = to_bytes(body, usize::MAX).await.unwrap();
         Answer {

@@ -1,0 +1,62 @@
+//! What the HTTP interface answered.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Status, headers and body of an answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The status code.
+    pub status: u16,
+    /// By lower-case name; of a header that comes several times the last.
+    pub headers: BTreeMap<String, String>,
+    /// The JSON body; `Value::Null` without a body or where it is no JSON.
+    pub body: Value,
+    /// The body as it came.
+    pub text: String,
+}
+
+impl Answer {
+    pub(crate) async fn of(answer: reqwest::Response) -> Self {
+        let status = answer.status().as_u16();
+        let header =
+            |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
+                (
+                    name.as_str().to_owned(),
+                    String::from_utf8_lossy(value.as_bytes()).into_owned(),
+                )
+            };
+        let headers = answer.headers().iter().map(header).collect();
+        let text = answer.text().await.unwrap();
+        Self {
+            status,
+            headers,
+            body: serde_json::from_str(&text).unwrap_or(Value::Null),
+            text,
+        }
+    }
+
+    /// The value of a header, empty without it.
+    #[must_use]
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+
+    /// The problem's stable code, empty where the body is no problem.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        self.body["code"].as_str().unwrap_or_default()
+    }
+
+    /// The violations of a 400 as pairs of field and code.
+    #[must_use]
+    pub fn violations(&self) -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        self.body["errors"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|error| (text(&error["field"]), text(&error["code"])))
+            .collect()
+    }
+}
