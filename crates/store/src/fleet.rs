@@ -1,6 +1,6 @@
 //! Making the database match a fleet file, and the sensors that the service adds by itself.
 
-use crate::section::{bit, code};
+use crate::series::bit;
 use crate::{Role, Store, StoreFailure, building};
 use domain::record::Section;
 use domain::sensor::{SensorKind, service_kinds};
@@ -368,7 +368,9 @@ async fn add_service_sensor(
         Some(Section::Solar) => ("solar", "Solar", "inverter"),
         None => ("combined", "Combined", "combined"),
     };
-    let position = kind.telemetry_feed().map_or(3, |feed| code(feed.section));
+    let position = kind
+        .telemetry_feed()
+        .map_or(3, |feed| position_of(feed.section));
     sqlx::query(include_str!("queries/add_service_sensor.sql"))
         .bind(building)
         .bind(Uuid::new_v5(&building, format!("hub/{hub_key}").as_bytes()))
@@ -383,4 +385,13 @@ async fn add_service_sensor(
         .execute(connection)
         .await?;
     Ok(())
+}
+
+/// Where the sensors of a section stand among those that the service adds.
+const fn position_of(section: Section) -> i32 {
+    match section {
+        Section::MainMeter => 0,
+        Section::Battery => 1,
+        Section::Solar => 2,
+    }
 }

@@ -4,7 +4,7 @@ use crate::dead_letter::{self, Letter, Refused};
 use crate::instant::Instant;
 use crate::position::{self, Move};
 use crate::record_columns::RecordColumns;
-use crate::section::{bit, code};
+use crate::series::{Series, bit};
 use crate::{Store, StoreFailure, fleet};
 use domain::record::{Section, TelemetryRecord};
 use domain::rejection::{Reason, Rejection, refuse_old};
@@ -273,13 +273,13 @@ async fn raise_latest(
     connection: &mut PgConnection,
     stored: &[&Incoming],
 ) -> Result<(), StoreFailure> {
-    let mut newest: BTreeMap<(Uuid, i16), (Timestamp, i32)> = BTreeMap::new();
+    let mut newest: BTreeMap<(Uuid, i64), (Timestamp, i32)> = BTreeMap::new();
     // The records come by time, so the last one of a section is its newest.
     for incoming in stored {
         for section in Section::ALL {
             if let Some(power_w) = incoming.record.measurement(section) {
                 newest.insert(
-                    (incoming.building, code(section)),
+                    (incoming.building, Series::Section(section).code()),
                     (incoming.record.time, power_w),
                 );
             }
@@ -289,18 +289,18 @@ async fn raise_latest(
         return Ok(());
     }
     let mut buildings = Vec::with_capacity(newest.len());
-    let mut sections = Vec::with_capacity(newest.len());
+    let mut series_codes = Vec::with_capacity(newest.len());
     let mut times = Vec::with_capacity(newest.len());
     let mut powers = Vec::with_capacity(newest.len());
-    for ((building, section), (time, power_w)) in newest {
+    for ((building, series), (time, power_w)) in newest {
         buildings.push(building);
-        sections.push(section);
+        series_codes.push(series);
         times.push(Instant(time));
         powers.push(power_w);
     }
     sqlx::query(include_str!("queries/raise_latest.sql"))
         .bind(buildings)
-        .bind(sections)
+        .bind(series_codes)
         .bind(times)
         .bind(powers)
         .execute(connection)

@@ -13,7 +13,7 @@ mod migrate;
 mod position;
 mod read;
 mod record_columns;
-mod section;
+mod series;
 
 pub use account::{Login, LoginRefusal, RefreshToken, Role};
 pub use building::{Building, Contributor, HubOfSensor, Sensor, SensorOrigin};
@@ -26,6 +26,7 @@ pub use inspect::Inspected;
 pub use migrate::{Edition, Migrated};
 pub use position::{Move, Position};
 pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
+pub use series::Series;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use std::str::FromStr;

@@ -1,7 +1,7 @@
 //! Records as columns: one array a column, so that a batch is one statement.
 
 use crate::instant::Instant;
-use crate::section::status_code;
+use crate::series::status_code;
 use domain::record::{Battery, MainMeter, Solar, TelemetryRecord};
 use domain::time::Timestamp;
 use sqlx::Postgres;
