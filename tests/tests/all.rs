@@ -30,6 +30,10 @@ mod kills;
 mod late;
 #[path = "all/logins.rs"]
 mod logins;
+#[path = "all/migrations.rs"]
+mod migrations;
+#[path = "all/readings.rs"]
+mod readings;
 #[path = "all/reads.rs"]
 mod reads;
 #[path = "all/records.rs"]

@@ -2,7 +2,9 @@
 
 pub mod bucket;
 pub mod electricity;
+pub mod reading;
 pub mod record;
+pub mod register;
 pub mod rejection;
 pub mod sensor;
 pub mod time;

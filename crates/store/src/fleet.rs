@@ -381,7 +381,7 @@ async fn add_service_sensor(
             format!("sensor/{}", kind.as_str()).as_bytes(),
         ))
         .bind(kind.as_str())
-        .bind(i32::from(position))
+        .bind(position)
         .execute(connection)
         .await?;
     Ok(())

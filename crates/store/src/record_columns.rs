@@ -51,11 +51,6 @@ impl RecordColumns {
         self.push_solar(record.solar);
     }
 
-    /// Whether there is nothing to send.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.time.is_empty()
-    }
-
     fn push_main_meter(&mut self, section: Option<MainMeter>) {
         self.main_meter_status
             .push(section.map(|it| status_code(it.status)));

@@ -1,5 +1,6 @@
 //! A bucket is a pure function of the stored records, whatever their order and repetition.
 
+use domain::reading::Record;
 use domain::record::{Battery, MainMeter, Section, Solar, Status, TelemetryRecord};
 use domain::time::{Interval, Timestamp};
 use proptest::prelude::*;
@@ -146,7 +147,7 @@ impl Fixture {
     async fn ingest(&self, building: Uuid, records: &[TelemetryRecord]) {
         let records = records.iter().map(|record| Incoming {
             building,
-            record: *record,
+            record: Record::Telemetry(*record),
             letter: Letter {
                 building: Some(building),
                 source: "test".to_owned(),

@@ -1,5 +1,6 @@
 //! The newest minute that all contributors have: right, and found without reading the history.
 
+use domain::reading::Record;
 use domain::record::{MainMeter, Section, Solar, Status, TelemetryRecord};
 use domain::time::{Interval, Timestamp};
 use proptest::prelude::*;
@@ -60,7 +61,7 @@ fn incoming(building: Uuid, number: i64, meter: bool, solar: bool) -> Incoming {
     };
     Incoming {
         building,
-        record,
+        record: Record::Telemetry(record),
         letter: Letter {
             building: Some(building),
             source: String::new(),
