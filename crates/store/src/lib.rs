@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod account;
+mod admission;
 mod building;
 mod dead_letter;
 mod failure;
@@ -9,13 +10,16 @@ mod fold;
 mod ingest;
 mod inspect;
 mod instant;
+mod login_attempt;
 mod migrate;
 mod position;
 mod read;
 mod record_columns;
+mod refresh_token;
 mod series;
 
-pub use account::{Login, LoginRefusal, RefreshToken, Role};
+pub use account::{Login, Role};
+pub use admission::{Admission, RequestLimit};
 pub use building::{Building, Contributor, HubOfSensor, Sensor, SensorOrigin};
 pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
 pub use failure::StoreFailure;
@@ -23,9 +27,11 @@ pub use fleet::{Applied, Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor,
 pub use fold::{FOLD_LIMIT, Folded};
 pub use ingest::{Batch, Incoming, Ingested};
 pub use inspect::Inspected;
+pub use login_attempt::{LoginAttempt, LoginLimit, LoginRefusal};
 pub use migrate::{Edition, Migrated};
 pub use position::{Move, Position};
 pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
+pub use refresh_token::{Cleared, RefreshRefusal, RefreshToken};
 pub use series::Series;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
