@@ -161,7 +161,7 @@ fn refuse(
         return Err(Rejection::new(
             Reason::UnknownBuilding,
             "",
-            "the building is not in the database",
+            "the building is not in the database, or is disabled",
         ));
     }
     refuse_old(

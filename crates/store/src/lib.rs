@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod account;
+mod administration;
 mod building;
 mod dead_letter;
 mod failure;
@@ -9,6 +10,7 @@ mod fold;
 mod ingest;
 mod inspect;
 mod instant;
+mod listing;
 mod migrate;
 mod position;
 mod read;
@@ -16,13 +18,18 @@ mod record_columns;
 mod section;
 
 pub use account::{Login, LoginRefusal, RefreshToken, Role};
+pub use administration::{
+    Administered, Change, KeptBuilding, KeptHub, KeptSensor, KeptToken, KeptUser, PutSensor, Run,
+    Snapshot, TABLES_OF_A_BUILDING,
+};
 pub use building::{Building, Contributor, HubOfSensor, Sensor, SensorOrigin};
 pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
 pub use failure::StoreFailure;
-pub use fleet::{Applied, Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
+pub use fleet::{Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
 pub use fold::{FOLD_LIMIT, Folded};
 pub use ingest::{Batch, Incoming, Ingested};
 pub use inspect::Inspected;
+pub use listing::{ListedBuilding, ListedLink, ListedUser};
 pub use migrate::{Edition, Migrated};
 pub use position::{Move, Position};
 pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
