@@ -8,10 +8,10 @@ mod query;
 mod user;
 mod uuid;
 
-pub(crate) use body::JsonObject;
+pub(crate) use body::{JsonObject, refuse_large_body};
 pub(crate) use client_address::ClientAddress;
 pub(crate) use found::Found;
-pub(crate) use member::{Member, require_membership};
+pub(crate) use member::{Link, Member, authorise};
 pub(crate) use query::Parameters;
-pub(crate) use user::{User, authenticate};
+pub(crate) use user::{User, bearer};
 pub(crate) use uuid::parse_uuid;

@@ -1,14 +1,17 @@
 #![doc = include_str!("../README.md")]
 
+mod admission;
 mod buildings;
 mod config;
 mod electricity;
 mod error;
 mod exchange;
 mod extract;
+mod housekeeping;
 mod limits;
 mod login;
 pub mod password;
+mod refresh;
 mod router;
 mod run;
 mod sensors;
@@ -18,4 +21,5 @@ pub mod token;
 
 pub use config::{Config, Handles};
 pub use limits::REQUEST_TIMEOUT;
+pub use router::{Access, Operation, operations};
 pub use run::run;

@@ -1,4 +1,4 @@
--- Like role_of.sql: a disabled user is linked to nothing, and a disabled building is not there.
+-- Like admit.sql: a disabled user is linked to nothing, and a disabled building is not there.
 select uuid, name, timezone, consumption_compensated_curtailment
 from membership
 join app_user using (username)
