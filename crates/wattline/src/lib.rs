@@ -10,6 +10,7 @@ mod failure;
 pub mod fleet_file;
 mod migrate;
 mod output;
+mod password;
 mod process;
 pub mod role;
 mod schemas;

@@ -70,7 +70,7 @@ impl<'a> Accepted<'a> {
         raw_retention: Duration,
     ) -> Result<(), Rejection> {
         if !self.reported_sections.contains_key(&incoming.building) {
-            let detail = "the building is not in the database";
+            let detail = "the building is not in the database, or is disabled";
             return Err(Rejection::new(Reason::UnknownBuilding, "", detail));
         }
         if let Some(time) = incoming.record.time() {
