@@ -6,6 +6,7 @@ mod electricity;
 mod error;
 mod exchange;
 mod extract;
+mod grid_limits;
 mod limits;
 mod login;
 pub mod password;

@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::extract::{authenticate, require_membership};
 use crate::state::Api;
-use crate::{buildings, electricity, login, sensors};
+use crate::{buildings, electricity, grid_limits, login, sensors};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get, post};
@@ -30,6 +30,18 @@ pub(crate) fn router(api: Api) -> Router {
         (
             "/electricity/sensors/latest/",
             get(electricity::sensors_latest),
+        ),
+        (
+            "/schedules/grid_limits/",
+            get(grid_limits::list).post(grid_limits::create),
+        ),
+        (
+            "/schedules/grid_limits/bulk-delete/",
+            post(grid_limits::bulk_delete),
+        ),
+        (
+            "/schedules/grid_limits/{grid_limit}/",
+            get(grid_limits::one).delete(grid_limits::delete),
         ),
     ];
     let member = from_fn_with_state(api.clone(), require_membership);

@@ -2,6 +2,7 @@
 
 pub mod bucket;
 pub mod electricity;
+pub mod grid_limit;
 pub mod record;
 pub mod rejection;
 pub mod sensor;
