@@ -1,6 +1,6 @@
 //! What the api is given.
 
-use crate::token::Keys;
+use crate::token::KeyRing;
 use ops::clock::Clock;
 use ops::health::Health;
 use ops::metrics::Metrics;
@@ -9,7 +9,7 @@ use ops::metrics::Metrics;
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Signs and verifies tokens.
-    pub keys: Keys,
+    pub keys: KeyRing,
 }
 
 /// What the api shares with the rest of the process.

@@ -1,5 +1,6 @@
 //! What every request and every answer goes through, outside of the router.
 
+use crate::admission::ToldBudget;
 use crate::error::{Problem, complete};
 use crate::extract::ClientAddress;
 use crate::limits::{REQUEST_ID_BYTES, REQUEST_TIMEOUT, REQUESTS_AT_ONCE};
@@ -46,6 +47,8 @@ impl Exchange {
         let started = Instant::now();
         let request_id = request_id(request.headers());
         request.extensions_mut().insert(ClientAddress(peer));
+        let budget = ToldBudget::default();
+        request.extensions_mut().insert(budget.clone());
         let without_body = request.method() == Method::HEAD;
         let response = match timeout(REQUEST_TIMEOUT, self.route(with_slash(request))).await {
             Ok(response) => response,
@@ -59,6 +62,7 @@ impl Exchange {
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             headers.insert(REQUEST_ID, value);
         }
+        budget.write(headers);
         // Tokens and readings are nothing for a cache on the way.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         count(&self.metrics, response.status(), started);

@@ -10,12 +10,12 @@ mod query;
 mod user;
 mod uuid;
 
-pub(crate) use body::{Fields, JsonObject, item_pointer};
+pub(crate) use body::{Fields, JsonObject, item_pointer, refuse_large_body};
 pub(crate) use client_address::ClientAddress;
 pub(crate) use found::Found;
-pub(crate) use member::{Member, require_membership};
+pub(crate) use member::{Link, Member, authorise};
 pub(crate) use page::Page;
 pub(crate) use path::PathUuid;
 pub(crate) use query::{Parameters, epoch_seconds};
-pub(crate) use user::{User, authenticate};
+pub(crate) use user::{User, bearer};
 pub(crate) use uuid::parse_uuid;

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod account;
+mod admission;
 mod building;
 mod dead_letter;
 mod failure;
@@ -10,13 +11,16 @@ mod grid_limit;
 mod ingest;
 mod inspect;
 mod instant;
+mod login_attempt;
 mod migrate;
 mod position;
 mod read;
 mod record_columns;
+mod refresh_token;
 mod section;
 
-pub use account::{Login, LoginRefusal, RefreshToken, Role};
+pub use account::{Login, Role};
+pub use admission::{Admission, RequestLimit};
 pub use building::{Building, Contributor, HubOfSensor, Sensor, SensorOrigin};
 pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
 pub use failure::StoreFailure;
@@ -25,9 +29,11 @@ pub use fold::{FOLD_LIMIT, Folded};
 pub use grid_limit::{AskedGridLimits, DeletionRefusal};
 pub use ingest::{Batch, Incoming, Ingested};
 pub use inspect::Inspected;
+pub use login_attempt::{LoginAttempt, LoginLimit, LoginRefusal};
 pub use migrate::{Edition, Migrated};
 pub use position::{Move, Position};
 pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
+pub use refresh_token::{Cleared, RefreshRefusal, RefreshToken};
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use std::str::FromStr;

@@ -324,7 +324,7 @@ fn start_direct(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> Resu
 
 async fn start_api(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> Result<(), Failure> {
     let path = settings.path("token_key_file")?;
-    let keys = api::token::Keys::read(&path).map_err(|error| {
+    let keys = api::token::KeyRing::open(&path).map_err(|error| {
         settings.unacceptable(
             "token_key_file",
             format!("a key file, as `wattline admin token new-key` makes one ({error})"),

@@ -5,7 +5,11 @@ use crate::error::{Problem, Violation};
 use crate::extract::parse_uuid;
 use crate::limits::{BODY_BYTES, BODY_READ_TIMEOUT, DISCARDED_BODY_BYTES, LARGEST_INTEGER};
 use axum::body::Body;
+use axum::body::HttpBody;
 use axum::extract::{FromRequest, Request};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
 use futures_util::StreamExt;
 use serde_json::{Map, Number, Value};
 use std::collections::HashSet;
@@ -181,9 +185,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let bytes = timeout(BODY_READ_TIMEOUT, read(request.into_body()))
-            .await
-            .map_err(|_| Problem::BodyTooSlow)??;
+        let bytes = read_in_time(request.into_body()).await?;
         match serde_json::from_slice(&bytes) {
             Ok(Value::Object(properties)) => Ok(Self(Fields::new(properties))),
             Ok(_) => Err(whole_body(
@@ -193,6 +195,33 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
             Err(_) => Err(whole_body("not_json", "the body must be JSON")),
         }
     }
+}
+
+/// Refuses a body that is too large where none is asked for; a smaller one is passed over. Methods
+/// that take a body read it themselves.
+pub(crate) async fn refuse_large_body(request: Request, next: Next) -> Result<Response, Problem> {
+    let takes_a_body = [Method::POST, Method::PUT, Method::PATCH].contains(request.method());
+    if takes_a_body || request.body().is_end_stream() {
+        return Ok(next.run(request).await);
+    }
+    let (parts, body) = request.into_parts();
+    let refusal = match read_in_time(body).await {
+        Ok(_) => None,
+        // What does not exist is told first; asking for that is safe.
+        Err(Problem::BodyTooLarge) if parts.method.is_safe() => Some(Problem::BodyTooLarge),
+        Err(problem) => return Err(problem),
+    };
+    let response = next.run(Request::from_parts(parts, Body::empty())).await;
+    match refusal {
+        Some(refusal) if response.status() != StatusCode::NOT_FOUND => Err(refusal),
+        Some(_) | None => Ok(response),
+    }
+}
+
+async fn read_in_time(body: Body) -> Result<Vec<u8>, Problem> {
+    timeout(BODY_READ_TIMEOUT, read(body))
+        .await
+        .map_err(|_| Problem::BodyTooSlow)?
 }
 
 fn whole_body(code: &'static str, detail: &str) -> Problem {

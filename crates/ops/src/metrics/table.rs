@@ -21,6 +21,8 @@ pub enum Counter {
     AggregatorImportedDeadLetters,
     AggregatorRetries,
     ApiRequests,
+    ApiRateLimitedRequests,
+    ApiRefusedLogins,
 }
 
 /// What is measured and goes up and down.
@@ -86,6 +88,12 @@ const STATUS: Label = Label {
     values: &["1xx", "2xx", "3xx", "4xx", "5xx"],
 };
 
+/// Why a login is refused.
+const LOGIN_REFUSAL: Label = Label {
+    key: "reason",
+    values: &["wrong", "too_many_failures", "too_many_outstanding"],
+};
+
 /// From one message to more than the largest batch.
 const MESSAGES: &[f64] = &[
     1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1_000.0, 3_000.0, 10_000.0, 30_000.0,
@@ -98,7 +106,7 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
@@ -113,6 +121,8 @@ impl Counter {
         Self::AggregatorImportedDeadLetters,
         Self::AggregatorRetries,
         Self::ApiRequests,
+        Self::ApiRateLimitedRequests,
+        Self::ApiRefusedLogins,
     ];
 
     /// Its line in the table.
@@ -148,6 +158,10 @@ impl Counter {
                 "Batches that had to be tried again."),
             Self::ApiRequests => labelled("wattline_api_requests_total",
                 "Requests that were answered, by class of status.", STATUS),
+            Self::ApiRateLimitedRequests => row("wattline_api_rate_limited_requests_total",
+                "Requests that were refused because their user's hour was spent."),
+            Self::ApiRefusedLogins => labelled("wattline_api_refused_logins_total",
+                "Logins that were refused, by reason.", LOGIN_REFUSAL),
         }
     }
 }

@@ -1,4 +1,4 @@
--- Like role_of.sql: a disabled user is linked to nothing.
+-- A disabled user is linked to nothing.
 select uuid, name, timezone, consumption_compensated_curtailment
 from membership
 join app_user using (username)
