@@ -20,6 +20,8 @@ mod dead_letters;
 mod demo;
 #[path = "all/equality.rs"]
 mod equality;
+#[path = "all/grid_limits.rs"]
+mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
 #[path = "all/journey.rs"]

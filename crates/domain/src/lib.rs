@@ -2,6 +2,7 @@
 
 pub mod bucket;
 pub mod electricity;
+pub mod grid_limit;
 pub mod name;
 pub mod reading;
 pub mod record;

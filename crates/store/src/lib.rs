@@ -8,6 +8,7 @@ mod dead_letter;
 mod failure;
 mod fleet;
 mod fold;
+mod grid_limit;
 mod ingest;
 mod inspect;
 mod instant;
@@ -31,6 +32,7 @@ pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refuse
 pub use failure::StoreFailure;
 pub use fleet::{Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
 pub use fold::{FOLD_LIMIT, Folded};
+pub use grid_limit::{AskedGridLimits, DeletionRefusal};
 pub use ingest::{Batch, Incoming, Ingested};
 pub use inspect::Inspected;
 pub use listing::{ListedBuilding, ListedLink, ListedUser};

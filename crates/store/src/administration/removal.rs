@@ -8,7 +8,7 @@ use uuid::Uuid;
 /// none of them: they tell what was refused, whatever becomes of the building.
 ///
 /// Marks come before buckets: deleting a mark waits for whoever folds it, and then sees the bucket.
-pub const TABLES_OF_A_BUILDING: [&str; 15] = [
+pub const TABLES_OF_A_BUILDING: [&str; 16] = [
     "telemetry_record",
     "sensor_reading",
     "key_value",
@@ -24,6 +24,7 @@ pub const TABLES_OF_A_BUILDING: [&str; 15] = [
     "quarter_bucket",
     "value_quarter",
     "day_bucket",
+    "grid_limit",
 ];
 
 /// Deletes all that was gathered of buildings whose rows are gone.
