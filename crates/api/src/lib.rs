@@ -6,6 +6,7 @@ mod electricity;
 mod error;
 mod exchange;
 mod extract;
+mod forwarded;
 mod limits;
 mod login;
 pub mod password;
@@ -14,6 +15,7 @@ mod run;
 mod sensors;
 mod serve;
 mod state;
+pub mod tls;
 pub mod token;
 
 pub use config::{Config, Handles};

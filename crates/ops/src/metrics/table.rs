@@ -21,6 +21,7 @@ pub enum Counter {
     AggregatorImportedDeadLetters,
     AggregatorRetries,
     ApiRequests,
+    ApiRefusedConnections,
 }
 
 /// What is measured and goes up and down.
@@ -29,6 +30,7 @@ pub enum Counter {
 pub enum Gauge {
     BridgeInFlightMessages,
     AggregatorLagMessages,
+    ApiConnections,
     Ready,
 }
 
@@ -98,7 +100,7 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
@@ -113,6 +115,7 @@ impl Counter {
         Self::AggregatorImportedDeadLetters,
         Self::AggregatorRetries,
         Self::ApiRequests,
+        Self::ApiRefusedConnections,
     ];
 
     /// Its line in the table.
@@ -148,15 +151,18 @@ impl Counter {
                 "Batches that had to be tried again."),
             Self::ApiRequests => labelled("wattline_api_requests_total",
                 "Requests that were answered, by class of status.", STATUS),
+            Self::ApiRefusedConnections => row("wattline_api_refused_connections_total",
+                "Connections that were closed at once: their address had as many as one may have."),
         }
     }
 }
 
 impl Gauge {
     /// All of them, in their order.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 4] = [
         Self::BridgeInFlightMessages,
         Self::AggregatorLagMessages,
+        Self::ApiConnections,
         Self::Ready,
     ];
 
@@ -169,6 +175,8 @@ impl Gauge {
                 "Messages that were received and are not durable yet."),
             Self::AggregatorLagMessages => row("wattline_aggregator_lag_messages",
                 "Messages that wait in the log for the aggregator."),
+            Self::ApiConnections => row("wattline_api_connections",
+                "Connections of clients that are open."),
             Self::Ready => row("wattline_ready",
                 "1 when the process can do its job now, otherwise 0."),
         }
