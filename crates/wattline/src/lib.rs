@@ -8,6 +8,7 @@ mod demo;
 mod direct;
 mod failure;
 pub mod fleet_file;
+mod https;
 mod migrate;
 mod output;
 mod password;
