@@ -158,6 +158,18 @@ impl Contract {
         self.wrong_as(self.resolve(told), answer)
     }
 
+    /// The same for an answer to HEAD, which is GET's without its body.
+    pub(crate) fn wrong_to_head(&self, operation: &Operation, answer: &Answer) -> Vec<String> {
+        let Some(told) = operation.told["responses"].get(answer.status.to_string()) else {
+            return vec![format!("{} is not documented", answer.status)];
+        };
+        let mut wrong = self.wrong_headers(&self.resolve(told)["headers"], answer);
+        if !answer.text.is_empty() {
+            wrong.push("a body to HEAD".to_owned());
+        }
+        wrong
+    }
+
     /// The same for an answer that should be a method's that the path has not.
     pub(crate) fn wrong_as_not_allowed(&self, answer: &Answer) -> Vec<String> {
         self.wrong_as(
@@ -218,4 +230,44 @@ impl Contract {
         }
         wrong
     }
+}
+
+#[test]
+fn the_judge_finds_what_is_wrong() {
+    let contract = Contract::new();
+    let operation = contract.operation("listBuildings");
+    let told = &operation.told["responses"]["200"]["content"]["application/json"]["example"];
+    let headers = [
+        "x-request-id",
+        "ratelimit-limit",
+        "ratelimit-remaining",
+        "ratelimit-reset",
+    ];
+    let headers = headers.map(|name| (name.to_owned(), "1".to_owned()));
+    let media = ("content-type".to_owned(), "application/json".to_owned());
+    let good = Answer {
+        status: 200,
+        headers: headers.into_iter().chain([media]).collect(),
+        body: told.clone(),
+        text: told.to_string(),
+    };
+    let judged = |change: &dyn Fn(&mut Answer)| {
+        let mut answer = good.clone();
+        change(&mut answer);
+        contract.wrong(&operation, &answer).len()
+    };
+    let with_header = |name: &str, value: &str| {
+        judged(&|it: &mut Answer| {
+            it.headers.insert(name.to_owned(), value.to_owned());
+        })
+    };
+    assert_eq!(judged(&|_| {}), 0);
+    assert_eq!(judged(&|it| it.status = 418), 1);
+    assert_eq!(judged(&|it| it.body[0]["owner"] = json!("ada")), 1);
+    assert_eq!(judged(&|it| it.body[0]["uuid"] = json!("x")), 1);
+    assert_eq!(judged(&|it| it.body[0]["name"] = Value::Null), 1);
+    assert_eq!(judged(&|it| it.body = json!({})), 1);
+    assert_eq!(judged(&|it| it.headers.clear()), 5);
+    assert_eq!(with_header("content-type", "text/plain"), 1);
+    assert_eq!(with_header("ratelimit-reset", "soon"), 1);
 }

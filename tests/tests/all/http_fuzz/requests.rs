@@ -248,9 +248,23 @@ impl Request {
             .await
     }
 
+    /// What is wrong with the body by the document: what is accepted, it describes.
+    pub(super) fn undocumented(&self, contract: &Contract, operation: &Operation) -> Vec<String> {
+        let Some(told) = operation.request() else {
+            return Vec::new();
+        };
+        let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        contract.errors(&told["schema"], &body)
+    }
+
     /// The operation that the request is for, if its path is one and has its method.
     pub(super) fn meant<'a>(&self, operations: &'a [Operation]) -> Option<&'a Operation> {
         let mut all = operations.iter().filter(|_| self.plain);
-        all.find(|it| it.path == self.template && it.method == self.method)
+        let method = if self.method == "HEAD" {
+            "GET"
+        } else {
+            &self.method
+        };
+        all.find(|it| it.path == self.template && it.method == method)
     }
 }
