@@ -14,6 +14,8 @@ mod commands;
 mod common_minute;
 #[path = "all/conservation.rs"]
 mod conservation;
+#[path = "all/contract.rs"]
+mod contract;
 #[path = "all/dead_letters.rs"]
 mod dead_letters;
 #[path = "all/demo.rs"]
@@ -24,6 +26,8 @@ mod equality;
 mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
+#[path = "all/http_fuzz.rs"]
+mod http_fuzz;
 #[path = "all/journey.rs"]
 mod journey;
 #[path = "all/kills.rs"]
@@ -34,6 +38,8 @@ mod late;
 mod logins;
 #[path = "all/migrations.rs"]
 mod migrations;
+#[path = "all/openapi.rs"]
+mod openapi;
 #[path = "all/readings.rs"]
 mod readings;
 #[path = "all/reads.rs"]
