@@ -41,11 +41,7 @@ pub(crate) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|network| network.contains(&address))
 }
 
-fn walk(
-    peer: IpAddr,
-    nodes: impl Iterator<Item = Option<IpAddr>>,
-    trusted: &[IpNet],
-) -> IpAddr {
+fn walk(peer: IpAddr, nodes: impl Iterator<Item = Option<IpAddr>>, trusted: &[IpNet]) -> IpAddr {
     let mut believed = peer;
     for node in nodes {
         let Some(address) = node else { break };

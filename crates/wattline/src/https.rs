@@ -52,5 +52,7 @@ pub(crate) fn look(settings: &Settings, now_micros: i64) -> Result<String, Strin
     if not_after.micros() < now_micros {
         return Err(format!("the certificate was valid until {told}"));
     }
-    Ok(format!("certificate and key belong together, valid until {told}"))
+    Ok(format!(
+        "certificate and key belong together, valid until {told}"
+    ))
 }

@@ -3,8 +3,7 @@
 use super::patience::{Activity, Patient};
 use crate::exchange::Exchange;
 use crate::limits::{
-    HANDSHAKE_TIMEOUT, HEAD_BYTES, HEAD_READ_TIMEOUT, HEADERS, LAST_REQUEST_WAIT,
-    WRITE_TIMEOUT,
+    HANDSHAKE_TIMEOUT, HEAD_BYTES, HEAD_READ_TIMEOUT, HEADERS, LAST_REQUEST_WAIT, WRITE_TIMEOUT,
 };
 use axum::body::Body;
 use axum::http;

@@ -56,7 +56,11 @@ fn what_is_wrong_with_a_pair_is_told() {
         let failure = Folder::new().write(certificate, key).read().unwrap_err();
         assert!(failure.to_string().starts_with(expected), "{failure}");
     };
-    check(&certificate, &other_key, "the key belongs to another certificate");
+    check(
+        &certificate,
+        &other_key,
+        "the key belongs to another certificate",
+    );
     check("", &key, "certificate: no certificate in PEM");
     check(&key, &key, "certificate: no certificate in PEM");
     check(&certificate, "", "key: no private key in PEM");

@@ -77,7 +77,8 @@ impl Kind {
             Self::List => "texts with commas between them".to_owned(),
             Self::Pairs => "key=value with commas between them".to_owned(),
             Self::Networks => {
-                "networks such as 10.0.0.0/8, fd00::/8 or 192.0.2.1 with commas between them".to_owned()
+                "networks such as 10.0.0.0/8, fd00::/8 or 192.0.2.1 with commas between them"
+                    .to_owned()
             }
         }
     }

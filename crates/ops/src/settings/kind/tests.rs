@@ -75,7 +75,14 @@ fn networks_are_written_with_their_length_and_an_address_is_one_of_itself() {
     check("10.0.0.0/8, 192.0.2.1", &["10.0.0.0/8", "192.0.2.1/32"]);
     check("fd00::/8,::1", &["fd00::/8", "::1/128"]);
     check("", &[]);
-    for refused in ["10.0.0.0/33", "10.0.0", "proxy", "10.0.0.0/8 ::1", "[::1]", "10.0.0.0/"] {
+    for refused in [
+        "10.0.0.0/33",
+        "10.0.0",
+        "proxy",
+        "10.0.0.0/8 ::1",
+        "[::1]",
+        "10.0.0.0/",
+    ] {
         let read = Kind::Networks.read(Raw::Text(refused.to_owned()));
         assert!(read.is_none(), "{refused}");
     }
