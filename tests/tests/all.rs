@@ -24,6 +24,8 @@ mod demo;
 mod equality;
 #[path = "all/failures.rs"]
 mod failures;
+#[path = "all/grid_limits.rs"]
+mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
 #[path = "all/https.rs"]
@@ -36,6 +38,10 @@ mod kills;
 mod late;
 #[path = "all/logins.rs"]
 mod logins;
+#[path = "all/migrations.rs"]
+mod migrations;
+#[path = "all/readings.rs"]
+mod readings;
 #[path = "all/reads.rs"]
 mod reads;
 #[path = "all/records.rs"]

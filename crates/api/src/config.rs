@@ -1,7 +1,7 @@
 //! What the api is given.
 
 use crate::tls::Tls;
-use crate::token::Keys;
+use crate::token::KeyRing;
 use ipnet::IpNet;
 use ops::clock::Clock;
 use ops::health::Health;
@@ -11,7 +11,7 @@ use ops::metrics::Metrics;
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Signs and verifies tokens.
-    pub keys: Keys,
+    pub keys: KeyRing,
     /// With it the api speaks HTTPS, without it HTTP.
     pub tls: Option<Tls>,
     /// Proxies whose `Forwarded` and `X-Forwarded-For` are believed.

@@ -2,7 +2,7 @@
 
 use crate::limits::{BODY_BYTES, RETRY_AFTER_S};
 use crate::password::PasswordFailure;
-use crate::token::SigningFailure;
+use crate::token::{SigningFailure, TokenRefusal};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -17,8 +17,14 @@ pub(crate) enum Problem {
     NotAuthenticated,
     /// It has one that is worth nothing; why, for people.
     TokenNotValid(&'static str),
+    /// The token's user is disabled or does not exist any more.
+    UserNotActive,
     /// User name and password do not belong together, or the user is disabled.
     AuthenticationFailed,
+    /// Too many logins of this name or from this address have failed; seconds to wait.
+    TooManyFailedLogins(u64),
+    /// The user's requests of this hour are spent; seconds until the next one.
+    TooManyRequests(u64),
     /// The user has as many refresh tokens as a user may have.
     TooManyOutstandingTokens,
     /// The user is linked to the building, but may not do this.
@@ -69,8 +75,14 @@ impl Problem {
     fn row(&self) -> (StatusCode, &'static str) {
         match self {
             Self::NotAuthenticated => (StatusCode::UNAUTHORIZED, "not_authenticated"),
-            Self::TokenNotValid(_) => (StatusCode::UNAUTHORIZED, "token_not_valid"),
+            Self::TokenNotValid(_) | Self::UserNotActive => {
+                (StatusCode::UNAUTHORIZED, "token_not_valid")
+            }
             Self::AuthenticationFailed => (StatusCode::UNAUTHORIZED, "authentication_failed"),
+            Self::TooManyFailedLogins(_) => {
+                (StatusCode::TOO_MANY_REQUESTS, "too_many_failed_logins")
+            }
+            Self::TooManyRequests(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests"),
             Self::TooManyOutstandingTokens => {
                 (StatusCode::FORBIDDEN, "too_many_outstanding_tokens")
             }
@@ -95,7 +107,10 @@ impl Problem {
         let words = match self {
             Self::NotAuthenticated => "the request has no bearer token",
             Self::TokenNotValid(why) => why,
+            Self::UserNotActive => "Token is of a user who is not active",
             Self::AuthenticationFailed => "no active user has this name and this password",
+            Self::TooManyFailedLogins(_) => "too many logins have failed, try again later",
+            Self::TooManyRequests(_) => "the requests of this hour are spent, try again later",
             Self::TooManyOutstandingTokens => "there are too many outstanding tokens",
             Self::PermissionDenied => "a viewer of this building may only read",
             Self::NotFound => "there is no such object",
@@ -152,8 +167,14 @@ impl IntoResponse for Problem {
         let mut response = self.row().0.into_response();
         let headers = response.headers_mut();
         match &self {
-            Self::NotAuthenticated | Self::TokenNotValid(_) | Self::AuthenticationFailed => {
+            Self::NotAuthenticated
+            | Self::TokenNotValid(_)
+            | Self::UserNotActive
+            | Self::AuthenticationFailed => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Self::TooManyFailedLogins(seconds) | Self::TooManyRequests(seconds) => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
             }
             Self::Unavailable(_) => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_S));
@@ -226,6 +247,12 @@ impl From<StoreFailure> for Problem {
 impl From<PasswordFailure> for Problem {
     fn from(failure: PasswordFailure) -> Self {
         Self::Internal(failure.to_string())
+    }
+}
+
+impl From<TokenRefusal> for Problem {
+    fn from(refusal: TokenRefusal) -> Self {
+        Self::TokenNotValid(refusal.as_str())
     }
 }
 

@@ -1,5 +1,6 @@
 //! What every request and every answer goes through, outside of the router.
 
+use crate::admission::ToldBudget;
 use crate::error::{Problem, complete};
 use crate::extract::ClientAddress;
 use crate::forwarded::client_address;
@@ -48,6 +49,8 @@ impl Exchange {
         let client = client_address(peer, request.headers(), &self.api.trusted_proxies);
         let request_id = request_id(request.headers());
         request.extensions_mut().insert(ClientAddress(client));
+        let budget = ToldBudget::default();
+        request.extensions_mut().insert(budget.clone());
         let without_body = request.method() == Method::HEAD;
         let response = match timeout(REQUEST_TIMEOUT, self.route(with_slash(request))).await {
             Ok(response) => response,
@@ -61,6 +64,7 @@ impl Exchange {
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             headers.insert(REQUEST_ID, value);
         }
+        budget.write(headers);
         // Tokens and readings are nothing for a cache on the way.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if self.api.https {

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod admission;
 mod buildings;
 mod config;
 mod electricity;
@@ -7,9 +8,12 @@ mod error;
 mod exchange;
 mod extract;
 mod forwarded;
+mod grid_limits;
+mod housekeeping;
 mod limits;
 mod login;
 pub mod password;
+mod refresh;
 mod router;
 mod run;
 mod sensors;
@@ -20,4 +24,5 @@ pub mod token;
 
 pub use config::{Config, Handles};
 pub use limits::REQUEST_TIMEOUT;
+pub use router::{Access, Operation, operations};
 pub use run::run;

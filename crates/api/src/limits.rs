@@ -65,8 +65,40 @@ pub(crate) const PASSWORD_CHECKS_AT_ONCE: usize = 2;
 /// Refresh tokens that a user may have outstanding (`interface.md`, limits).
 pub(crate) const OUTSTANDING_REFRESH_TOKENS: i64 = 50;
 
+/// Failed logins that are borne, of one user name and from one address (`decisions.md`, tokens).
+pub(crate) const FAILED_LOGINS_BY_NAME: i64 = 5;
+pub(crate) const FAILED_LOGINS_BY_ADDRESS: i64 = 20;
+/// For how long a failed login counts.
+pub(crate) const FAILED_LOGIN_WINDOW: Duration = Duration::from_secs(15 * 60);
+
+/// Requests in a window for each building that the user is linked to (`interface.md`, limits).
+pub(crate) const REQUESTS_PER_BUILDING: i64 = 500;
+/// Requests in a window whatever the user is linked to (`decisions.md`, rate limit).
+pub(crate) const LEAST_REQUESTS: i64 = 500;
+/// The window of the rate limit, from its first request on.
+pub(crate) const REQUEST_WINDOW: Duration = Duration::from_secs(60 * 60);
+
+/// How often what counts for nothing any more is cleared away.
+pub(crate) const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(10 * 60);
+/// For how long budgets are kept from the start of their window: so long that no process whose clock is
+/// a little behind still counts in one.
+pub(crate) const KEPT_BUDGET: Duration = REQUEST_WINDOW.saturating_mul(2);
+
+/// How often the key file is looked at.
+pub(crate) const KEY_FILE_INTERVAL: Duration = Duration::from_secs(1);
+
 /// What `Retry-After` says when the service cannot answer now.
 pub(crate) const RETRY_AFTER_S: u64 = 2;
+
+/// Largest integer of a body, watts and seconds alike, and with a minus sign the smallest
+/// (`decisions.md`, general).
+pub(crate) const LARGEST_INTEGER: i32 = 2_147_483_647;
+
+/// Grid limit occurrences on a page of their list (`decisions.md`, grid limits).
+pub(crate) const GRID_LIMITS_A_PAGE: usize = 1_000;
+
+/// Grid limit occurrences that one request may delete (`interface.md`, limits).
+pub(crate) const GRID_LIMITS_DELETED_AT_ONCE: usize = 100;
 
 /// Longest `X-Request-Id` that is taken over from a request.
 pub(crate) const REQUEST_ID_BYTES: usize = 128;

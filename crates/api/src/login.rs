@@ -1,57 +1,82 @@
 //! `POST /public-api/token/`: a token pair for a user name and a password.
 
 use crate::error::Problem;
-use crate::extract::JsonObject;
-use crate::limits::{OUTSTANDING_REFRESH_TOKENS, PASSWORD_CHECKS_AT_ONCE};
+use crate::extract::{ClientAddress, JsonObject};
+use crate::limits::{
+    FAILED_LOGIN_WINDOW, FAILED_LOGINS_BY_ADDRESS, FAILED_LOGINS_BY_NAME,
+    OUTSTANDING_REFRESH_TOKENS, PASSWORD_CHECKS_AT_ONCE,
+};
 use crate::password::{self, PasswordFailure, Workspace};
 use crate::state::Api;
-use crate::token::TokenKind;
+use crate::token::TokenPair;
 use axum::Json;
 use axum::extract::State;
-use serde::Serialize;
+use domain::time::Timestamp;
+use ops::metrics::Counter;
 use std::sync::{Arc, Mutex, PoisonError};
-use store::{Login, LoginRefusal, RefreshToken};
+use store::{Login, LoginAttempt, LoginLimit, LoginRefusal, RefreshToken};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-/// What both token endpoints answer.
-#[derive(Serialize)]
-pub(crate) struct TokenPair {
-    access: String,
-    refresh: String,
-}
+const LOGIN_LIMIT: LoginLimit = LoginLimit {
+    by_name: FAILED_LOGINS_BY_NAME,
+    by_address: FAILED_LOGINS_BY_ADDRESS,
+    window: FAILED_LOGIN_WINDOW,
+};
 
 pub(crate) async fn log_in(
     State(api): State<Api>,
+    ClientAddress(address): ClientAddress,
     JsonObject(mut fields): JsonObject,
 ) -> Result<Json<TokenPair>, Problem> {
     let username = fields.required_string("username");
     let password = fields.required_string("password");
     let (username, password) = fields.finish(username.zip(password))?;
-    let login = stored_login(&api, &username).await?;
-    if !api.passwords.check(password, login).await? {
-        return Err(Problem::AuthenticationFailed);
-    }
-    let now = api.now();
-    let access = api.keys.issue(TokenKind::Access, &username, now)?;
-    let refresh = api.keys.issue(TokenKind::Refresh, &username, now)?;
-    let remembered = RefreshToken {
-        jti: refresh.jti,
-        issued_at: refresh.issued_at,
-        expires_at: refresh.expires_at,
-    };
+    let attempt = LoginAttempt::new(username, address);
+    let (issued, now) = check(&api, &attempt, password).await?;
+    let (pair, token) = issued.unzip();
     let limit = OUTSTANDING_REFRESH_TOKENS;
-    match api
-        .store
-        .hand_out_refresh_token(&username, remembered, limit)
+    api.store
+        .decide_login(&attempt, token, LOGIN_LIMIT, limit, now)
         .await?
-    {
-        Ok(()) => Ok(Json(TokenPair {
-            access: access.token,
-            refresh: refresh.token,
-        })),
-        Err(LoginRefusal::TooManyOutstanding) => Err(Problem::TooManyOutstandingTokens),
+        .map_err(|refusal| refuse(&api, refusal, now))?;
+    pair.map(Json).ok_or(Problem::AuthenticationFailed)
+}
+
+/// What a right password is to be given, nothing for a wrong one, and the moment of the check. Attempts
+/// that are refused in any case are not worth a check.
+async fn check(
+    api: &Api,
+    attempt: &LoginAttempt,
+    password: String,
+) -> Result<(Option<(TokenPair, RefreshToken)>, Timestamp), Problem> {
+    let now = api.now();
+    let refused = api.store.login_refused_until(attempt, LOGIN_LIMIT, now);
+    if let Some(until) = refused.await? {
+        let refusal = LoginRefusal::TooManyFailures(until);
+        return Err(refuse(api, refusal, now));
     }
+    let login = stored_login(api, attempt.username()).await?;
+    let right = api.passwords.check(password, login).await?;
+    let now = api.now();
+    let issue = || TokenPair::issue(&api.keys, attempt.username(), now);
+    Ok((right.then(issue).transpose()?, now))
+}
+
+fn refuse(api: &Api, refusal: LoginRefusal, now: Timestamp) -> Problem {
+    let (reason, problem) = match refusal {
+        LoginRefusal::Wrong => ("wrong", Problem::AuthenticationFailed),
+        LoginRefusal::TooManyFailures(until) => {
+            let wait_s = until.seconds_from(now);
+            ("too_many_failures", Problem::TooManyFailedLogins(wait_s))
+        }
+        LoginRefusal::TooManyOutstanding => {
+            ("too_many_outstanding", Problem::TooManyOutstandingTokens)
+        }
+    };
+    api.metrics
+        .update(|update| update.add_labelled(Counter::ApiRefusedLogins, reason, 1));
+    problem
 }
 
 async fn stored_login(api: &Api, username: &str) -> Result<Option<Login>, Problem> {

@@ -1,50 +1,131 @@
-//! Every path of the API, and who may use it.
+//! Every operation of the API, in one table, and who may use it.
+//!
+//! The router is made from the table, so that no operation can stand in it without saying who may use
+//! it; tests walk the table and hold every operation to what it says.
 
+use crate::admission::admit;
 use crate::error::Problem;
-use crate::extract::{authenticate, require_membership};
+use crate::extract::{authorise, refuse_large_body};
 use crate::state::Api;
-use crate::{buildings, electricity, login, sensors};
+use crate::{buildings, electricity, grid_limits, login, refresh, sensors};
 use axum::Router;
-use axum::middleware::from_fn_with_state;
-use axum::routing::{any, get, post};
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{self, MethodRouter};
+use tower::Layer;
 
-/// The whole API. A path belongs to one of three groups, and its group decides who may use it.
+/// Who may use an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Everybody, without a token.
+    Open,
+    /// Every user who is logged in.
+    User,
+    /// Users who are linked to the building that the path names as `{building}`: viewers with GET and
+    /// HEAD, operators with every method.
+    Building,
+}
+
+/// What a method of a path does, and who may use it.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// GET stands for HEAD too.
+    pub method: Method,
+    /// From `/public-api/` on, with its last slash; parameters in braces.
+    pub path: &'static str,
+    /// Who may use it.
+    pub access: Access,
+    route: MethodRouter<Api>,
+}
+
+/// Every operation, in the order in which people read them.
+#[rustfmt::skip]
+#[must_use]
+pub fn operations() -> Vec<Operation> {
+    use Access::{Building, Open, User};
+    vec![
+        post("/public-api/token/", Open, login::log_in),
+        post("/public-api/token/refresh/", Open, refresh::refresh),
+
+        get("/public-api/buildings/", User, buildings::list),
+
+        get("/public-api/buildings/{building}/sensors/", Building, sensors::list),
+        get("/public-api/buildings/{building}/electricity/actual/", Building, electricity::actual),
+        get("/public-api/buildings/{building}/electricity/latest/", Building, electricity::latest),
+        get("/public-api/buildings/{building}/electricity/sensors/actual/", Building, electricity::sensors_actual),
+        get("/public-api/buildings/{building}/electricity/sensors/latest/", Building, electricity::sensors_latest),
+
+        get("/public-api/buildings/{building}/schedules/grid_limits/", Building, grid_limits::list),
+        post("/public-api/buildings/{building}/schedules/grid_limits/", Building, grid_limits::create),
+        post("/public-api/buildings/{building}/schedules/grid_limits/bulk-delete/", Building, grid_limits::bulk_delete),
+        get("/public-api/buildings/{building}/schedules/grid_limits/{grid_limit_uuid}/", Building, grid_limits::one),
+        delete("/public-api/buildings/{building}/schedules/grid_limits/{grid_limit_uuid}/", Building, grid_limits::delete),
+    ]
+}
+
+fn get<H: Handler<T, Api>, T: 'static>(
+    path: &'static str,
+    access: Access,
+    handler: H,
+) -> Operation {
+    Operation {
+        method: Method::GET,
+        path,
+        access,
+        route: routing::get(handler),
+    }
+}
+
+fn post<H: Handler<T, Api>, T: 'static>(
+    path: &'static str,
+    access: Access,
+    handler: H,
+) -> Operation {
+    Operation {
+        method: Method::POST,
+        path,
+        access,
+        route: routing::post(handler),
+    }
+}
+
+fn delete<H: Handler<T, Api>, T: 'static>(
+    path: &'static str,
+    access: Access,
+    handler: H,
+) -> Operation {
+    Operation {
+        method: Method::DELETE,
+        path,
+        access,
+        route: routing::delete(handler),
+    }
+}
+
+/// The whole API. What is not open, paths and methods that do not exist included, is reached through
+/// [`admit`] only; then each operation asks [`authorise`].
 pub(crate) fn router(api: Api) -> Router {
-    // Everybody.
-    let open = Router::new().route("/public-api/token/", post(login::log_in));
-
-    // Every user who is logged in; to everybody else, a path that is none is as closed as the others.
-    let of_user = Router::new()
-        .route("/public-api/buildings/", get(buildings::list))
-        .route("/public-api/{*nowhere}", any(async || Problem::NotFound));
-
-    // Users who are linked to the building; viewers only with GET and HEAD.
-    let of_building = [
-        ("/sensors/", get(sensors::list)),
-        ("/electricity/actual/", get(electricity::actual)),
-        ("/electricity/latest/", get(electricity::latest)),
-        (
-            "/electricity/sensors/actual/",
-            get(electricity::sensors_actual),
-        ),
-        (
-            "/electricity/sensors/latest/",
-            get(electricity::sensors_latest),
-        ),
-    ];
-    let member = from_fn_with_state(api.clone(), require_membership);
-    let of_building = of_building
-        .into_iter()
-        .fold(Router::new(), |router, (path, methods)| {
-            // On the methods and not on the path: a method that the path has not is 405, not 403.
-            router.route(path, methods.route_layer(member.clone()))
-        });
-
-    let authenticated = of_user
-        .nest("/public-api/buildings/{building}", of_building)
-        .route_layer(from_fn_with_state(api.clone(), authenticate));
-
-    open.merge(authenticated).with_state(api)
+    let mut open = Router::new();
+    let mut closed = Router::new().fallback(async || Problem::NotFound);
+    for Operation {
+        path,
+        access,
+        route,
+        ..
+    } in operations()
+    {
+        let route = route
+            .route_layer(from_fn(refuse_large_body))
+            .route_layer(from_fn_with_state(access, authorise));
+        match access {
+            Access::Open => open = open.route(path, route),
+            Access::User | Access::Building => closed = closed.route(path, route),
+        }
+    }
+    let closed = closed.with_state(api.clone());
+    let admitted = from_fn_with_state(api.clone(), admit).layer(closed);
+    open.fallback_service(admitted).with_state(api)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
-//! The api as a component: serve until told to stop, and tell whether the database answers.
+//! The api as a component: serve until told to stop, tell whether the database answers, follow the key
+//! file, clear away what has expired.
 
 use crate::config::{Config, Handles};
 use crate::exchange::Exchange;
+use crate::housekeeping::keep_house;
 use crate::limits::{PROBE_INTERVAL, PROBE_TIMEOUT};
 use crate::serve::{Door, serve};
 use crate::state::Api;
@@ -36,8 +38,10 @@ pub async fn run(
     let api = Api::new(config, store.clone(), handles)
         .map_err(|failure| Fatal(format!("cannot start the api: {failure}")))?;
     tokio::join!(
-        serve(listener, door, Exchange::new(api), &shutdown),
+        serve(listener, door, Exchange::new(api.clone()), &shutdown),
         watch_database(&store, &database, &shutdown),
+        api.keys.watch(&shutdown),
+        keep_house(&api, &shutdown),
         watch_certificate(tls.as_ref(), &shutdown),
     );
     Ok(())

@@ -3,7 +3,7 @@
 use crate::config::{Config, Handles};
 use crate::login::PasswordChecks;
 use crate::password::PasswordFailure;
-use crate::token::Keys;
+use crate::token::KeyRing;
 use domain::time::Timestamp;
 use ipnet::IpNet;
 use ops::clock::Clock;
@@ -18,7 +18,7 @@ pub(crate) struct Api(Arc<Shared>);
 /// What the clones share.
 pub(crate) struct Shared {
     pub(crate) store: Store,
-    pub(crate) keys: Keys,
+    pub(crate) keys: KeyRing,
     pub(crate) metrics: Metrics,
     pub(crate) passwords: PasswordChecks,
     /// Proxies whose word about the client is believed.

@@ -4,10 +4,14 @@
 //! be changed: the newest signs, all that the key file still has verify.
 
 mod key_file;
+mod key_ring;
+mod pair;
 
 use domain::time::Timestamp;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 pub use key_file::KeyFileFailure;
+pub use key_ring::KeyRing;
+pub(crate) use pair::TokenPair;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -69,7 +73,9 @@ pub(crate) struct Issued {
 /// Why a token is worth nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenRefusal {
-    /// Not signed by a key that is still known, or not for this service.
+    /// Signed by a key that is not known.
+    UnknownKey,
+    /// Not signed by the key that it names, or not for this service.
     NotOurs,
     /// Its time is over.
     Expired,
@@ -80,7 +86,7 @@ pub(crate) enum TokenRefusal {
 impl TokenRefusal {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Self::NotOurs => "Token is invalid",
+            Self::UnknownKey | Self::NotOurs => "Token is invalid",
             Self::Expired => "Token is expired",
             Self::WrongKind => "Token has wrong type",
         }
@@ -174,8 +180,9 @@ impl Keys {
         now: Timestamp,
     ) -> Result<Claims, TokenRefusal> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| TokenRefusal::NotOurs)?;
-        let key = self.all().find(|key| Some(&key.kid) == header.kid.as_ref());
-        let key = key.ok_or(TokenRefusal::NotOurs)?;
+        let kid = header.kid.ok_or(TokenRefusal::NotOurs)?;
+        let key = self.all().find(|key| key.kid == kid);
+        let key = key.ok_or(TokenRefusal::UnknownKey)?;
         let claims: Claims = jsonwebtoken::decode(token, &key.verifies, &self.0.validation)
             .map_err(|_| TokenRefusal::NotOurs)?
             .claims;

@@ -60,6 +60,13 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// Whole seconds from `now` until this point, rounded up; 0 when it is past.
+    #[must_use]
+    pub fn seconds_from(self, now: Self) -> u64 {
+        let micros = u64::try_from(self.micros_since(now)).unwrap_or(0);
+        micros.div_ceil(MICROS_PER_SECOND.unsigned_abs())
+    }
+
     /// This point moved later by `duration`.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
@@ -84,6 +91,8 @@ pub enum Interval {
     Minute,
     /// Fifteen minutes.
     Quarter,
+    /// Twenty-four hours from midnight UTC.
+    Day,
 }
 
 impl Interval {
@@ -93,6 +102,7 @@ impl Interval {
         match self {
             Self::Minute => 60 * MICROS_PER_SECOND,
             Self::Quarter => 900 * MICROS_PER_SECOND,
+            Self::Day => 86_400 * MICROS_PER_SECOND,
         }
     }
 }
@@ -111,6 +121,20 @@ mod tests {
         check(-1.0, -1_000_000);
         check(1e300, i64::MAX);
         check(-1e300, i64::MIN);
+    }
+
+    #[test]
+    fn seconds_that_are_left_are_rounded_up_and_never_negative() {
+        let check = |left_us, seconds| {
+            let now = Timestamp::from_seconds(7);
+            let end = Timestamp::from_micros(now.micros() + left_us);
+            assert_eq!(end.seconds_from(now), seconds, "{left_us}");
+        };
+        check(1, 1);
+        check(1_000_000, 1);
+        check(1_000_001, 2);
+        check(0, 0);
+        check(-1, 0);
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl ApiUnderClock {
         let port = listener.local_addr().unwrap().port();
         let key_file = Path::new(&world.settings["WATTLINE_TOKEN_KEY_FILE"]);
         let config = api::Config {
-            keys: api::token::Keys::read(key_file).unwrap(),
+            keys: api::token::KeyRing::open(key_file).unwrap(),
             tls: None,
             trusted_proxies: Vec::new(),
         };

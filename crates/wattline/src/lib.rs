@@ -11,6 +11,7 @@ pub mod fleet_file;
 mod https;
 mod migrate;
 mod output;
+mod password;
 mod process;
 pub mod role;
 mod schemas;

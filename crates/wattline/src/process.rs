@@ -47,7 +47,11 @@ pub(crate) fn raise_open_files() {
 
 /// Writes a failure's one line to standard error.
 pub(crate) fn tell_failure(failure: &Failure) {
-    let line = failure.to_string().replace('\n', " ");
+    tell(&failure.to_string().replace('\n', " "));
+}
+
+/// Writes one line to standard error, beside a command's own output.
+pub(crate) fn tell(line: &str) {
     // Nobody reads standard error any more: the exit code still tells.
     if writeln!(io::stderr().lock(), "wattline: {line}").is_err() {}
 }

@@ -1,16 +1,24 @@
 //! The building in the path, and what the user may do there: decided here and nowhere else.
 
 use crate::error::Problem;
-use crate::extract::{User, parse_uuid};
+use crate::router::Access;
 use crate::state::Api;
-use axum::extract::rejection::RawPathParamsRejection;
-use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::Method;
 use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
 use store::Role;
 use uuid::Uuid;
+
+/// A user's link to the building in the path, as it is in the database.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    /// The building.
+    pub(crate) building: Uuid,
+    /// What the user may do there.
+    pub(crate) role: Role,
+}
 
 /// A user's access to a building: proof that the user may do there what the request asks.
 #[derive(Clone, Copy, Debug)]
@@ -19,35 +27,29 @@ pub(crate) struct Member {
     pub(crate) building: Uuid,
 }
 
-/// Lets only users through who are linked to the building in the path; to all others it does not
-/// exist. What is not GET or HEAD acts, which is the operator's.
-pub(crate) async fn require_membership(
-    State(api): State<Api>,
-    user: User,
-    path: Result<RawPathParams, RawPathParamsRejection>,
+/// Lets requests through to an operation of this access. What is not GET or HEAD acts, which in a
+/// building is the operator's.
+pub(crate) async fn authorise(
+    State(access): State<Access>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    // A path that is not UTF-8 names no building.
-    let building = path
-        .ok()
-        .and_then(|path| building(&path))
-        .ok_or(Problem::NotFound)?;
-    let role = api
-        .store
-        .role_of(&user.username, building)
-        .await?
-        .ok_or(Problem::NotFound)?;
-    if role < needed(request.method()) {
-        return Err(Problem::PermissionDenied);
+    match access {
+        Access::Open | Access::User => {}
+        Access::Building => {
+            let link = request.extensions().get::<Link>().copied();
+            let Link { building, role } = link.ok_or_else(not_of_a_building)?;
+            if role < needed(request.method()) {
+                return Err(Problem::PermissionDenied);
+            }
+            request.extensions_mut().insert(Member { building });
+        }
     }
-    request.extensions_mut().insert(Member { building });
     Ok(next.run(request).await)
 }
 
-fn building(path: &RawPathParams) -> Option<Uuid> {
-    let (_, text) = path.iter().find(|(name, _)| *name == "building")?;
-    parse_uuid(text)
+fn not_of_a_building() -> Problem {
+    Problem::Internal("the operation is not below a building's path".to_owned())
 }
 
 fn needed(method: &Method) -> Role {
@@ -63,7 +65,7 @@ impl FromRequestParts<Api> for Member {
 
     async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, Problem> {
         let member = parts.extensions.get::<Self>().copied();
-        member.ok_or_else(|| Problem::Internal("the path is not a building's".to_owned()))
+        member.ok_or_else(not_of_a_building)
     }
 }
 

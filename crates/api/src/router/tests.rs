@@ -3,8 +3,9 @@
 use crate::config::{Config, Handles};
 use crate::exchange::Exchange;
 use crate::limits::BODY_BYTES;
+use crate::router::{Access, Operation, operations};
 use crate::state::Api;
-use crate::token::{Keys, TokenKind};
+use crate::token::{KeyRing, Keys, TokenKind};
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use domain::time::Timestamp;
@@ -18,17 +19,10 @@ use store::Store;
 
 const NOW: Timestamp = Timestamp::from_seconds(1_700_000_000);
 const BUILDING: &str = "/public-api/buildings/aaaaaaaa-0000-4000-8000-000000000000";
-const OF_BUILDING: [&str; 5] = [
-    "/sensors/",
-    "/electricity/actual/",
-    "/electricity/latest/",
-    "/electricity/sensors/actual/",
-    "/electricity/sensors/latest/",
-];
 
 struct Fixture {
     exchange: Exchange,
-    keys: Keys,
+    keys: KeyRing,
     clock: Clock,
     metrics: Metrics,
 }
@@ -42,7 +36,11 @@ struct Answer {
 
 impl Fixture {
     fn new() -> Self {
-        let keys = Keys::parse(&Keys::generate_line().unwrap()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let key_file = folder.path().join("keys");
+        Keys::new_key_first(&key_file).unwrap();
+        // What the file holds is known from here on; that it goes away does not matter.
+        let keys = KeyRing::open(&key_file).unwrap();
         let clock = Clock::manual(NOW.micros());
         let metrics = Metrics::new();
         let handles = Handles {
@@ -132,16 +130,69 @@ impl Answer {
     }
 }
 
+/// Every path of the table with a building in the place of its parameter.
+fn paths() -> Vec<(String, Access)> {
+    let path = |operation: Operation| {
+        let building = BUILDING.rsplit('/').next().unwrap();
+        let path = operation.path.replace("{building}", building);
+        (path, operation.access)
+    };
+    operations().into_iter().map(path).collect()
+}
+
+#[test]
+fn an_operation_below_a_building_is_for_its_members_and_no_other_names_one() {
+    for operation in operations() {
+        let below = operation
+            .path
+            .starts_with("/public-api/buildings/{building}/");
+        let named = operation.path.contains("{building}");
+        let members_only = operation.access == Access::Building;
+        assert!(
+            below == named && named == members_only,
+            "{}",
+            operation.path
+        );
+        assert!(operation.path.ends_with('/'), "{}", operation.path);
+    }
+}
+
+#[test]
+fn only_what_the_interface_exempts_is_open() {
+    let exempt = [
+        "/public-api/token/",
+        "/public-api/token/refresh/",
+        "/public-api/openapi.json/",
+        "/public-api/docs/",
+    ];
+    for (path, access) in paths() {
+        let is_exempt = exempt.iter().any(|it| path.starts_with(it));
+        assert_eq!(access == Access::Open, is_exempt, "{path}");
+    }
+}
+
 #[tokio::test]
-async fn without_a_token_every_path_but_login_is_401() {
+async fn without_a_token_every_path_that_is_not_open_is_401_on_every_method() {
     let fixture = Fixture::new();
-    let mut paths = vec!["/public-api/buildings/".to_owned()];
-    paths.extend(OF_BUILDING.map(|path| format!("{BUILDING}{path}")));
-    for path in paths {
+    let mut closed: Vec<String> = ["/", "/public-api/", "/public-api/nothing/", "/nothing/"]
+        .map(str::to_owned)
+        .into();
+    closed.extend(["", "/", "/nothing/"].map(|rest| format!("{BUILDING}{rest}")));
+    let of_table = paths().into_iter().filter(|it| it.1 != Access::Open);
+    closed.extend(of_table.map(|it| it.0));
+    for path in closed {
         for path in [path.trim_end_matches('/'), &path] {
-            let answer = fixture.get(path).await;
-            answer.is_problem(401, "not_authenticated");
-            assert_eq!(answer.header("www-authenticate"), "Bearer", "{path}");
+            for method in ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "BREW"] {
+                let request = Request::builder().method(method).uri(path);
+                let Ok(request) = request.body(Body::empty()) else {
+                    assert!(path.is_empty());
+                    continue;
+                };
+                let answer = fixture.send(request).await;
+                answer.is_problem(401, "not_authenticated");
+                assert_eq!(answer.header("www-authenticate"), "Bearer", "{path}");
+                assert_eq!(answer.header("allow"), "", "{path}");
+            }
         }
     }
 }
@@ -168,52 +219,37 @@ async fn only_an_access_token_that_is_worth_something_is_taken() {
 }
 
 #[tokio::test]
-async fn a_path_that_is_none_is_404_and_so_is_a_building_whose_uuid_is_none() {
+async fn a_method_that_an_open_path_has_not_is_405_with_allow() {
     let fixture = Fixture::new();
-    let bearer = format!("Bearer {}", fixture.token(TokenKind::Access));
-    for path in ["/", "/public-api/"] {
-        fixture.get(path).await.is_problem(404, "not_found");
+    for path in ["/public-api/token", "/public-api/token/refresh/"] {
+        let answer = fixture.get(path).await;
+        answer.is_problem(405, "method_not_allowed");
+        assert_eq!(answer.header("allow"), "POST");
     }
-    for path in ["/public-api/nothing/", "/public-api//buildings/"] {
-        fixture.get(path).await.is_problem(401, "not_authenticated");
-        fixture
-            .get_as(path, &bearer)
-            .await
-            .is_problem(404, "not_found");
-    }
-    for building in ["x", "aaaaaaaa00004000800000000000aaaa", "%ff", "%00"] {
-        let path = format!("/public-api/buildings/{building}/sensors/");
-        fixture
-            .get(&path)
-            .await
-            .is_problem(401, "not_authenticated");
-        fixture
-            .get_as(&path, &bearer)
-            .await
-            .is_problem(404, "not_found");
-    }
-    let path = format!("{BUILDING}/nothing/");
-    fixture
-        .get_as(&path, &bearer)
-        .await
-        .is_problem(404, "not_found");
 }
 
 #[tokio::test]
-async fn a_method_that_the_path_has_not_is_405_with_allow() {
+async fn what_is_no_refresh_token_is_401_and_what_is_no_string_400() {
     let fixture = Fixture::new();
-    let answer = fixture.get("/public-api/token").await;
-    answer.is_problem(405, "method_not_allowed");
-    assert_eq!(answer.header("allow"), "POST");
-    let bearer = format!("Bearer {}", fixture.token(TokenKind::Access));
-    let mut paths = vec!["/public-api/buildings/".to_owned()];
-    paths.extend(OF_BUILDING.map(|path| format!("{BUILDING}{path}")));
-    for path in paths {
-        let request = Request::delete(path).header("authorization", &bearer);
-        let answer = fixture.send(request.body(Body::empty()).unwrap()).await;
-        answer.is_problem(405, "method_not_allowed");
-        assert_eq!(answer.header("allow"), "GET,HEAD");
+    let check = async |body: Value, status, code| {
+        let request = Request::post("/public-api/token/refresh/");
+        let request = request.body(Body::from(body.to_string())).unwrap();
+        fixture.send(request).await.is_problem(status, code);
+    };
+    check(json!({"refresh": "x"}), 401, "token_not_valid").await;
+    check(json!({"refresh": ""}), 401, "token_not_valid").await;
+    check(json!({"refresh": "a.b.c\u{0}"}), 401, "token_not_valid").await;
+    let access = fixture.token(TokenKind::Access);
+    check(json!({"refresh": access}), 401, "token_not_valid").await;
+    for wrong in [json!(null), json!(5), json!(["x"])] {
+        check(json!({"refresh": wrong}), 400, "invalid").await;
     }
+    check(json!({}), 400, "invalid").await;
+    check(json!({"token": "x"}), 400, "invalid").await;
+    check(json!({"refresh": "x", "more": 1}), 400, "invalid").await;
+    // Right in itself; whether it was used, the database would have to tell.
+    let refresh = fixture.token(TokenKind::Refresh);
+    check(json!({"refresh": refresh}), 503, "unavailable").await;
 }
 
 #[tokio::test]

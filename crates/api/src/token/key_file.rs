@@ -7,7 +7,7 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use uuid::Uuid;
@@ -40,6 +40,12 @@ pub enum KeyFileFailure {
         /// What should stand there.
         expected: &'static str,
     },
+    /// No line has a key with this id.
+    #[error("the key file has no key {0}")]
+    Unknown(String),
+    /// The key signs: without it nobody could be given a token, and all who have one would be logged out.
+    #[error("key {0} is the newest and signs: put a fresh one before it first")]
+    Newest(String),
     /// No line has a key.
     #[error("the key file has no key: make one with `wattline admin token new-key`")]
     Empty,
@@ -100,25 +106,82 @@ impl Keys {
     /// # Errors
     /// When the file cannot be written, or what stands in it is no key file.
     pub fn new_key_first(path: &Path) -> Result<String, KeyFileFailure> {
-        let old = match read_text(path) {
-            Ok(text) => text,
-            Err(KeyFileFailure::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
-                String::new()
-            }
-            Err(failure) => return Err(failure),
-        };
-        match Self::parse(&old) {
-            Ok(_) | Err(KeyFileFailure::Empty) => {}
-            Err(failure) => return Err(failure),
-        }
         let line = Self::generate_line()?;
-        replace(path, &format!("{line}\n{old}")).map_err(|error| KeyFileFailure::Io {
-            path: path.to_owned(),
-            error,
+        let kid = kid_of(&line).unwrap_or_default().to_owned();
+        edit(path, |old| {
+            match Self::parse(old) {
+                Ok(_) | Err(KeyFileFailure::Empty) => {}
+                Err(failure) => return Err(failure),
+            }
+            Ok(format!("{line}\n{old}"))
         })?;
-        let kid = line.split(' ').next().unwrap_or_default();
-        Ok(kid.to_owned())
+        Ok(kid)
     }
+
+    /// The ids of a key file's keys, newest first: the first one signs, all verify.
+    ///
+    /// # Errors
+    /// As [`Keys::read`].
+    pub fn kids(path: &Path) -> Result<Vec<String>, KeyFileFailure> {
+        let keys = Self::read(path)?;
+        Ok(keys.all().map(|key| key.kid.clone()).collect())
+    }
+
+    /// Takes a key out of a key file: what it signed is worth nothing from then on (processes that
+    /// run notice within a second or so). To log nobody out, wait until the last refresh token that it
+    /// signed has expired: 60 days after a fresh key was put before it.
+    ///
+    /// # Errors
+    /// When the file has no such key ([`KeyFileFailure::Unknown`]), when the key is the newest, be it
+    /// the only one ([`KeyFileFailure::Newest`]), when the file cannot be written or is no key file.
+    pub fn retire(path: &Path, kid: &str) -> Result<(), KeyFileFailure> {
+        edit(path, |old| {
+            let keys = Self::parse(old)?;
+            if !keys.all().any(|key| key.kid == kid) {
+                return Err(KeyFileFailure::Unknown(kid.to_owned()));
+            }
+            if keys.0.newest.kid == kid {
+                return Err(KeyFileFailure::Newest(kid.to_owned()));
+            }
+            let kept = old.lines().filter(|line| kid_of(line) != Some(kid));
+            Ok(kept.flat_map(|line| [line, "\n"]).collect())
+        })
+    }
+}
+
+/// The id in a line of a key file that is fit to be one; none in a comment.
+fn kid_of(line: &str) -> Option<&str> {
+    let word = line.split_whitespace().next()?;
+    (!word.starts_with('#')).then_some(word)
+}
+
+/// Replaces the text of a key file, empty when the file is missing, by what `change` makes of it. One
+/// edit after the other, over all processes: none takes away the key that another one has just put in.
+fn edit(
+    path: &Path,
+    change: impl FnOnce(&str) -> Result<String, KeyFileFailure>,
+) -> Result<(), KeyFileFailure> {
+    let fail = |error| KeyFileFailure::Io {
+        path: path.to_owned(),
+        error,
+    };
+    // A link keeps pointing where it points.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    // The folder and not the file, which is another one after each edit; unlocked when closed.
+    let folder = File::open(folder.unwrap_or(Path::new("."))).map_err(fail)?;
+    folder.lock().map_err(fail)?;
+    let old = match read_text(path) {
+        Ok(text) => text,
+        Err(KeyFileFailure::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+            String::new()
+        }
+        Err(failure) => return Err(failure),
+    };
+    let fresh = change(&old)?;
+    replace(path, &fresh)
+        .and_then(|()| folder.sync_all())
+        .map_err(fail)
 }
 
 fn read_text(path: &Path) -> Result<String, KeyFileFailure> {
@@ -153,29 +216,31 @@ fn random<const N: usize>() -> Result<[u8; N], KeyFileFailure> {
 
 /// Writes a file beside the old one, and puts it in its place once it is on the disk.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link keeps pointing where it points.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let name = path
         .file_name()
         .ok_or(io::ErrorKind::InvalidFilename)?
         .to_string_lossy();
+    let owner = fs::metadata(path).ok().map(|old| (old.uid(), old.gid()));
     let fresh = path.with_file_name(format!(".{name}.{}", Uuid::new_v4().simple()));
-    let written = write_fresh(&fresh, text).and_then(|()| fs::rename(&fresh, &path));
+    let written = write_fresh(&fresh, text, owner).and_then(|()| fs::rename(&fresh, path));
     if written.is_err() && fresh.exists() {
         fs::remove_file(&fresh)?;
     }
-    written?;
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    written
 }
 
-fn write_fresh(path: &Path, text: &str) -> io::Result<()> {
+fn write_fresh(path: &Path, text: &str, owner: Option<(u32, u32)>) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(MODE)
         .open(path)?;
     file.write_all(text.as_bytes())?;
+    let made = file.metadata()?;
+    if let Some((user, group)) = owner.filter(|it| *it != (made.uid(), made.gid())) {
+        // An administrator's edit must leave the file to the service's own user.
+        fchown(&file, Some(user), Some(group))?;
+    }
     file.sync_all()
 }
 
@@ -239,5 +304,39 @@ mod tests {
         assert!(Keys::new_key_first(&path).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "[section]\n");
         assert!(Keys::read(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn an_old_key_is_retired_and_the_one_that_signs_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        let text = format!("# c is of May\nc {SECRET}\n\n  b {SECRET}\na {SECRET}");
+        fs::write(&path, text).unwrap();
+        let refused = |kid| Keys::retire(&path, kid).unwrap_err().to_string();
+        assert!(refused("c").contains("newest"));
+        assert!(refused("#").contains("no key #"));
+        assert!(refused("d").contains("no key d"));
+        Keys::retire(&path, "b").unwrap();
+        let kept = format!("# c is of May\nc {SECRET}\n\na {SECRET}\n");
+        assert_eq!(fs::read_to_string(&path).unwrap(), kept);
+        Keys::retire(&path, "a").unwrap();
+        assert_eq!(Keys::kids(&path).unwrap(), ["c"]);
+        assert!(refused("c").contains("newest"));
+        assert!(Keys::retire(&folder.path().join("none"), "a").is_err());
+    }
+
+    #[test]
+    fn keys_that_are_made_at_once_are_all_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        let mut made: Vec<String> = std::thread::scope(|scope| {
+            let make = || Keys::new_key_first(&path).unwrap();
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(make)).collect();
+            threads.into_iter().map(|it| it.join().unwrap()).collect()
+        });
+        let mut kept = Keys::kids(&path).unwrap();
+        made.sort();
+        kept.sort();
+        assert_eq!(kept, made);
     }
 }

@@ -21,6 +21,8 @@ pub enum Counter {
     AggregatorImportedDeadLetters,
     AggregatorRetries,
     ApiRequests,
+    ApiRateLimitedRequests,
+    ApiRefusedLogins,
     ApiRefusedConnections,
 }
 
@@ -88,6 +90,12 @@ const STATUS: Label = Label {
     values: &["1xx", "2xx", "3xx", "4xx", "5xx"],
 };
 
+/// Why a login is refused.
+const LOGIN_REFUSAL: Label = Label {
+    key: "reason",
+    values: &["wrong", "too_many_failures", "too_many_outstanding"],
+};
+
 /// From one message to more than the largest batch.
 const MESSAGES: &[f64] = &[
     1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1_000.0, 3_000.0, 10_000.0, 30_000.0,
@@ -100,7 +108,7 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
@@ -115,6 +123,8 @@ impl Counter {
         Self::AggregatorImportedDeadLetters,
         Self::AggregatorRetries,
         Self::ApiRequests,
+        Self::ApiRateLimitedRequests,
+        Self::ApiRefusedLogins,
         Self::ApiRefusedConnections,
     ];
 
@@ -151,6 +161,10 @@ impl Counter {
                 "Batches that had to be tried again."),
             Self::ApiRequests => labelled("wattline_api_requests_total",
                 "Requests that were answered, by class of status.", STATUS),
+            Self::ApiRateLimitedRequests => row("wattline_api_rate_limited_requests_total",
+                "Requests that were refused because their user's hour was spent."),
+            Self::ApiRefusedLogins => labelled("wattline_api_refused_logins_total",
+                "Logins that were refused, by reason.", LOGIN_REFUSAL),
             Self::ApiRefusedConnections => row("wattline_api_refused_connections_total",
                 "Connections that were closed at once: their address had as many as one may have."),
         }
