@@ -20,6 +20,8 @@ mod dead_letters;
 mod demo;
 #[path = "all/equality.rs"]
 mod equality;
+#[path = "all/grid_limits.rs"]
+mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
 #[path = "all/journey.rs"]
@@ -30,6 +32,10 @@ mod kills;
 mod late;
 #[path = "all/logins.rs"]
 mod logins;
+#[path = "all/migrations.rs"]
+mod migrations;
+#[path = "all/readings.rs"]
+mod readings;
 #[path = "all/reads.rs"]
 mod reads;
 #[path = "all/records.rs"]

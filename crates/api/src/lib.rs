@@ -7,6 +7,7 @@ mod electricity;
 mod error;
 mod exchange;
 mod extract;
+mod grid_limits;
 mod housekeeping;
 mod limits;
 mod login;

@@ -70,6 +70,16 @@ pub(crate) const KEY_FILE_INTERVAL: Duration = Duration::from_secs(1);
 /// What `Retry-After` says when the service cannot answer now.
 pub(crate) const RETRY_AFTER_S: u64 = 2;
 
+/// Largest integer of a body, watts and seconds alike, and with a minus sign the smallest
+/// (`decisions.md`, general).
+pub(crate) const LARGEST_INTEGER: i32 = 2_147_483_647;
+
+/// Grid limit occurrences on a page of their list (`decisions.md`, grid limits).
+pub(crate) const GRID_LIMITS_A_PAGE: usize = 1_000;
+
+/// Grid limit occurrences that one request may delete (`interface.md`, limits).
+pub(crate) const GRID_LIMITS_DELETED_AT_ONCE: usize = 100;
+
 /// Longest `X-Request-Id` that is taken over from a request.
 pub(crate) const REQUEST_ID_BYTES: usize = 128;
 

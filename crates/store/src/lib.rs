@@ -8,6 +8,7 @@ mod dead_letter;
 mod failure;
 mod fleet;
 mod fold;
+mod grid_limit;
 mod ingest;
 mod inspect;
 mod instant;
@@ -18,7 +19,7 @@ mod position;
 mod read;
 mod record_columns;
 mod refresh_token;
-mod section;
+mod series;
 
 pub use account::{Login, Role};
 pub use administration::{
@@ -31,6 +32,7 @@ pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refuse
 pub use failure::StoreFailure;
 pub use fleet::{Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
 pub use fold::{FOLD_LIMIT, Folded};
+pub use grid_limit::{AskedGridLimits, DeletionRefusal};
 pub use ingest::{Batch, Incoming, Ingested};
 pub use inspect::Inspected;
 pub use listing::{ListedBuilding, ListedLink, ListedUser};
@@ -39,6 +41,7 @@ pub use migrate::{Edition, Migrated};
 pub use position::{Move, Position};
 pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
 pub use refresh_token::{Cleared, RefreshRefusal, RefreshToken};
+pub use series::Series;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use std::str::FromStr;

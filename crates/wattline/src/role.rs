@@ -27,7 +27,12 @@ const API_CONNECTIONS: u32 = 8;
 /// Kafka's topic names have at most 249 characters, and ours add to the prefix.
 const LONGEST_PREFIX: usize = 200;
 /// The kinds of record that the service takes.
-const KINDS: [RecordKind; 1] = [RecordKind::Telemetry];
+const KINDS: [RecordKind; 4] = [
+    RecordKind::Telemetry,
+    RecordKind::Readings,
+    RecordKind::KeyValues,
+    RecordKind::Presence,
+];
 
 /// Which roles a process has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -287,6 +292,7 @@ fn start_aggregator(
     let config = aggregator::Config {
         cluster: cluster(settings)?,
         topics: topics(settings)?,
+        kinds: KINDS.to_vec(),
         partitions: settings.integer("kafka_partitions")?,
         group: settings.text("kafka_group")?,
         raw_retention: settings.duration("raw_retention")?,

@@ -8,13 +8,23 @@ use uuid::Uuid;
 /// none of them: they tell what was refused, whatever becomes of the building.
 ///
 /// Marks come before buckets: deleting a mark waits for whoever folds it, and then sees the bucket.
-pub const TABLES_OF_A_BUILDING: [&str; 6] = [
+pub const TABLES_OF_A_BUILDING: [&str; 16] = [
     "telemetry_record",
+    "sensor_reading",
+    "key_value",
+    "presence",
     "latest_sample",
+    "latest_key_value",
+    "register_reading",
+    "register_event",
     "touched_minute",
     "touched_quarter",
+    "touched_day",
     "minute_bucket",
     "quarter_bucket",
+    "value_quarter",
+    "day_bucket",
+    "grid_limit",
 ];
 
 /// Deletes all that was gathered of buildings whose rows are gone.

@@ -1,6 +1,6 @@
 //! The sensors that the service adds by itself, where telemetry has a section that nobody named one for.
 
-use crate::section::{bit, code};
+use crate::series::bit;
 use crate::{StoreFailure, building};
 use domain::record::Section;
 use domain::sensor::{SensorKind, service_kinds};
@@ -76,7 +76,7 @@ async fn add_service_sensor(
         Some(Section::Solar) => ("solar", "Solar", "inverter"),
         None => ("combined", "Combined", "combined"),
     };
-    let position = kind.telemetry_feed().map_or(3, |feed| code(feed.section));
+    let position = kind.telemetry_feed().map_or(3, |feed| position_of(feed.section));
     sqlx::query(include_str!("../queries/add_service_sensor.sql"))
         .bind(building)
         .bind(Uuid::new_v5(&building, format!("hub/{hub_key}").as_bytes()))
@@ -87,8 +87,17 @@ async fn add_service_sensor(
             format!("sensor/{}", kind.as_str()).as_bytes(),
         ))
         .bind(kind.as_str())
-        .bind(i32::from(position))
+        .bind(position)
         .execute(connection)
         .await?;
     Ok(())
+}
+
+/// Where the sensors of a section stand among those that the service adds.
+const fn position_of(section: Section) -> i32 {
+    match section {
+        Section::MainMeter => 0,
+        Section::Battery => 1,
+        Section::Solar => 2,
+    }
 }
