@@ -6,6 +6,8 @@
 
 #[path = "all/acknowledgement.rs"]
 mod acknowledgement;
+#[path = "all/authorisation.rs"]
+mod authorisation;
 #[path = "all/buckets.rs"]
 mod buckets;
 #[path = "all/commands.rs"]
@@ -20,20 +22,28 @@ mod dead_letters;
 mod demo;
 #[path = "all/equality.rs"]
 mod equality;
+#[path = "all/failed_logins.rs"]
+mod failed_logins;
 #[path = "all/groups.rs"]
 mod groups;
 #[path = "all/journey.rs"]
 mod journey;
+#[path = "all/key_rotation.rs"]
+mod key_rotation;
 #[path = "all/kills.rs"]
 mod kills;
 #[path = "all/late.rs"]
 mod late;
 #[path = "all/logins.rs"]
 mod logins;
+#[path = "all/rate_limit.rs"]
+mod rate_limit;
 #[path = "all/reads.rs"]
 mod reads;
 #[path = "all/records.rs"]
 mod records;
+#[path = "all/tokens.rs"]
+mod tokens;
 #[path = "all/tree.rs"]
 mod tree;
 
