@@ -24,6 +24,8 @@ mod demo;
 mod equality;
 #[path = "all/failed_logins.rs"]
 mod failed_logins;
+#[path = "all/grid_limits.rs"]
+mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
 #[path = "all/journey.rs"]
@@ -36,8 +38,12 @@ mod kills;
 mod late;
 #[path = "all/logins.rs"]
 mod logins;
+#[path = "all/migrations.rs"]
+mod migrations;
 #[path = "all/rate_limit.rs"]
 mod rate_limit;
+#[path = "all/readings.rs"]
+mod readings;
 #[path = "all/reads.rs"]
 mod reads;
 #[path = "all/records.rs"]

@@ -1,8 +1,10 @@
 //! Pure: messages as they arrived become a batch as the store takes it.
 
+use domain::reading::Record;
 use domain::rejection::{Reason, Rejection, refuse_future};
 use store::{Batch, Incoming, Letter, Move, Refused};
-use wire::decode::decode_telemetry;
+use uuid::Uuid;
+use wire::decode::decode_record;
 use wire::envelope::{DeadLetter, Message};
 
 /// What arrives at the aggregator, over Kafka or directly.
@@ -35,14 +37,7 @@ pub fn batch(arrivals: Vec<Arrival>, moves: Vec<Move>) -> Batch {
 
 /// The bridge has checked all of this; whoever else writes to the topic is checked here.
 fn push_record(batch: &mut Batch, message: Message) {
-    let accepted = message
-        .building
-        .ok_or_else(|| Rejection::new(Reason::UnknownTopic, "", "the record names no building"))
-        .and_then(|building| Ok((building, decode_telemetry(&message.payload)?)))
-        .and_then(|(building, record)| {
-            refuse_future(record.time, message.received_at)?;
-            Ok((building, record))
-        });
+    let accepted = accept(&message);
     let letter = letter(message);
     match accepted {
         Ok((building, record)) => batch.records.push(Incoming {
@@ -52,6 +47,21 @@ fn push_record(batch: &mut Batch, message: Message) {
         }),
         Err(rejection) => batch.refused.push(Refused { letter, rejection }),
     }
+}
+
+fn accept(message: &Message) -> Result<(Uuid, Record), Rejection> {
+    let unknown = |detail| Rejection::new(Reason::UnknownTopic, "", detail);
+    let building = message
+        .building
+        .ok_or_else(|| unknown("the record names no building"))?;
+    let kind = message
+        .kind
+        .ok_or_else(|| unknown("the topic names no kind of record"))?;
+    let record = decode_record(kind, &message.payload)?;
+    if let Some(time) = record.time() {
+        refuse_future(time, message.received_at)?;
+    }
+    Ok((building, record))
 }
 
 fn letter(message: Message) -> Letter {

@@ -5,7 +5,7 @@ use ops::clock::Clock;
 use ops::health::Health;
 use ops::metrics::Metrics;
 use std::time::Duration;
-use wire::topic::KafkaTopics;
+use wire::topic::{KafkaTopics, RecordKind};
 
 /// Checked values of the aggregator's settings.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub struct Config {
     pub cluster: Cluster,
     /// The log's topics.
     pub topics: KafkaTopics,
+    /// Which kinds of record to take; at least one.
+    pub kinds: Vec<RecordKind>,
     /// Partitions of a topic that has to be made.
     pub partitions: i32,
     /// Consumer group.

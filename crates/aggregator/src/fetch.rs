@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 use store::Move;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
-use wire::topic::RecordKind;
 
 /// Largest batch, in messages: one transaction of some tenths of a second, and memory.
 const BATCH_MESSAGES: usize = 5_000;
@@ -71,10 +70,8 @@ pub(crate) fn consumer(
     let consumer: Consumer = settings
         .create_with_context(Context::new(assignment, kafka))
         .map_err(|error| format!("kafka consumer: {}", kafka::describe(&error)))?;
-    let topics = [
-        config.topics.of(RecordKind::Telemetry),
-        config.topics.dead_letters(),
-    ];
+    let kinds = config.kinds.iter().map(|kind| config.topics.of(*kind));
+    let topics: Vec<&str> = kinds.chain([config.topics.dead_letters()]).collect();
     consumer
         .subscribe(&topics)
         .map_err(|error| format!("kafka subscription: {error}"))?;

@@ -26,7 +26,8 @@ pub async fn run(store: &Store, handles: &Handles, shutdown: &Shutdown) {
                 folding.ready();
                 backoff.reset();
                 let limit = usize::try_from(FOLD_LIMIT).unwrap_or(usize::MAX);
-                let more = folded.minutes >= limit || folded.quarters >= limit;
+                let all = [folded.minutes, folded.quarters, folded.days];
+                let more = all.into_iter().any(|taken| taken >= limit);
                 if more { Duration::ZERO } else { FOLD_INTERVAL }
             }
             Err(failure) => {

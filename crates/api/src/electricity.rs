@@ -5,7 +5,7 @@ mod minute;
 
 use crate::error::Problem;
 use crate::extract::{Found, Member, Parameters};
-use crate::sensors::sources_of;
+use crate::sensors::{fed_by, sources_of};
 use crate::state::Api;
 use asked::{Asked, Grain};
 use axum::extract::State;
@@ -134,21 +134,19 @@ async fn newest_samples(
         .collect())
 }
 
-/// Each sensor with its newest sample. So far only telemetry brings any.
+/// Each sensor with its newest sample.
 fn metered(sensors: &[Sensor], latest: &[LatestSample]) -> Vec<Metered> {
-    let newest = |source| match source {
-        Source::Telemetry(feed) => {
-            let sample = latest.iter().find(|it| it.section == feed.section)?;
-            Some(Sample {
-                time: sample.time,
-                power_w: feed.sign.of(sample.power_w),
-            })
-        }
-        Source::Combined | Source::Own => None,
+    let newest = |sensor: &Sensor, source| {
+        let (series, sign) = fed_by(sensor, source)?;
+        let sample = latest.iter().find(|it| it.series == series)?;
+        Some(Sample {
+            time: sample.time,
+            power_w: sign.of(sample.power_w),
+        })
     };
     let metered = |(sensor, source): (&Sensor, Source)| Metered {
         kind: sensor.kind,
-        newest: newest(source),
+        newest: newest(sensor, source),
     };
     sensors
         .iter()

@@ -7,6 +7,8 @@ mod electricity;
 mod error;
 mod exchange;
 mod extract;
+mod forwarded;
+mod grid_limits;
 mod housekeeping;
 mod limits;
 mod login;
@@ -17,6 +19,7 @@ mod run;
 mod sensors;
 mod serve;
 mod state;
+pub mod tls;
 pub mod token;
 
 pub use config::{Config, Handles};

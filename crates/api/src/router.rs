@@ -7,7 +7,7 @@ use crate::admission::admit;
 use crate::error::Problem;
 use crate::extract::{authorise, refuse_large_body};
 use crate::state::Api;
-use crate::{buildings, electricity, login, refresh, sensors};
+use crate::{buildings, electricity, grid_limits, login, refresh, sensors};
 use axum::Router;
 use axum::handler::Handler;
 use axum::http::Method;
@@ -55,6 +55,12 @@ pub fn operations() -> Vec<Operation> {
         get("/public-api/buildings/{building}/electricity/latest/", Building, electricity::latest),
         get("/public-api/buildings/{building}/electricity/sensors/actual/", Building, electricity::sensors_actual),
         get("/public-api/buildings/{building}/electricity/sensors/latest/", Building, electricity::sensors_latest),
+
+        get("/public-api/buildings/{building}/schedules/grid_limits/", Building, grid_limits::list),
+        post("/public-api/buildings/{building}/schedules/grid_limits/", Building, grid_limits::create),
+        post("/public-api/buildings/{building}/schedules/grid_limits/bulk-delete/", Building, grid_limits::bulk_delete),
+        get("/public-api/buildings/{building}/schedules/grid_limits/{grid_limit_uuid}/", Building, grid_limits::one),
+        delete("/public-api/buildings/{building}/schedules/grid_limits/{grid_limit_uuid}/", Building, grid_limits::delete),
     ]
 }
 
@@ -81,6 +87,19 @@ fn post<H: Handler<T, Api>, T: 'static>(
         path,
         access,
         route: routing::post(handler),
+    }
+}
+
+fn delete<H: Handler<T, Api>, T: 'static>(
+    path: &'static str,
+    access: Access,
+    handler: H,
+) -> Operation {
+    Operation {
+        method: Method::DELETE,
+        path,
+        access,
+        route: routing::delete(handler),
     }
 }
 

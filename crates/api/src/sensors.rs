@@ -6,9 +6,9 @@ use crate::state::Api;
 use axum::Json;
 use axum::extract::State;
 use domain::electricity::{Source, sources};
-use domain::sensor::SensorKind;
+use domain::sensor::{SensorKind, Sign};
 use serde::Serialize;
-use store::{Contributor, Sensor};
+use store::{Contributor, Sensor, Series};
 use uuid::Uuid;
 
 #[derive(Serialize)]
@@ -63,6 +63,15 @@ fn bodies(sensors: Vec<Sensor>) -> Vec<SensorBody> {
 pub(crate) fn sources_of(sensors: &[Sensor]) -> Vec<Source> {
     let kinds: Vec<SensorKind> = sensors.iter().map(|sensor| sensor.kind).collect();
     sources(&kinds)
+}
+
+/// Where a sensor's power is found, and which direction of it counts; none for a combined sensor.
+pub(crate) fn fed_by(sensor: &Sensor, source: Source) -> Option<(Series, Sign)> {
+    match source {
+        Source::Telemetry(feed) => Some((Series::Section(feed.section), feed.sign)),
+        Source::Own => Some((Series::Sensor(sensor.id), Sign::Positive)),
+        Source::Combined => None,
+    }
 }
 
 impl SensorBody {

@@ -127,6 +127,15 @@ impl SensorKind {
         self.energy_method().is_some() || matches!(self, Self::EvSocket)
     }
 
+    /// Whether it has a value of the moment, other than power.
+    #[must_use]
+    pub const fn has_value(self) -> bool {
+        matches!(
+            self,
+            Self::WaterFlow | Self::Temperature | Self::RelativeHumidity | Self::Setpoint
+        )
+    }
+
     /// The part of the telemetry record that feeds this kind, and which sign of its power.
     #[must_use]
     pub const fn telemetry_feed(self) -> Option<Feed> {

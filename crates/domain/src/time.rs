@@ -91,6 +91,8 @@ pub enum Interval {
     Minute,
     /// Fifteen minutes.
     Quarter,
+    /// Twenty-four hours from midnight UTC.
+    Day,
 }
 
 impl Interval {
@@ -100,6 +102,7 @@ impl Interval {
         match self {
             Self::Minute => 60 * MICROS_PER_SECOND,
             Self::Quarter => 900 * MICROS_PER_SECOND,
+            Self::Day => 86_400 * MICROS_PER_SECOND,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Folding: marked minutes into minute buckets, marked quarters into quarter buckets.
+//! Folding: marked minutes into minute buckets, quarters from minutes, days from quarters.
 
 use crate::instant::Instant;
 use crate::{Store, StoreFailure};
@@ -17,10 +17,12 @@ pub struct Folded {
     pub minutes: usize,
     /// Building-quarters.
     pub quarters: usize,
+    /// Building-days.
+    pub days: usize,
 }
 
 impl Store {
-    /// Folds at most [`FOLD_LIMIT`] marked minutes, and as many quarters, that have ended at `now`.
+    /// Folds at most [`FOLD_LIMIT`] marked minutes, and as many quarters and days, that have ended at `now`.
     /// Any number of processes may do so at once: each mark is taken by one of them.
     ///
     /// # Errors
@@ -28,7 +30,12 @@ impl Store {
     pub async fn fold(&self, now: Timestamp) -> Result<Folded, StoreFailure> {
         let minutes = self.fold_minutes(now.floor(Interval::Minute)).await?;
         let quarters = self.fold_quarters(now.floor(Interval::Quarter)).await?;
-        Ok(Folded { minutes, quarters })
+        let days = self.fold_days(now.floor(Interval::Day)).await?;
+        Ok(Folded {
+            minutes,
+            quarters,
+            days,
+        })
     }
 
     async fn fold_minutes(&self, before: Timestamp) -> Result<usize, StoreFailure> {
@@ -40,12 +47,8 @@ impl Store {
         }
         let fold = include_str!("queries/fold_minutes.sql");
         write(&mut transaction, fold, &claimed).await?;
-        let quarters: BTreeSet<(Uuid, Timestamp)> = claimed
-            .iter()
-            .map(|(building, start)| (*building, start.floor(Interval::Quarter)))
-            .collect();
         let mark = include_str!("queries/mark_quarters.sql");
-        write(&mut transaction, mark, &quarters).await?;
+        write(&mut transaction, mark, &around(&claimed, Interval::Quarter)).await?;
         transaction.commit().await?;
         Ok(claimed.len())
     }
@@ -59,6 +62,31 @@ impl Store {
         }
         let fold = include_str!("queries/fold_quarters.sql");
         write(&mut transaction, fold, &claimed).await?;
+        let values = include_str!("queries/fold_value_quarters.sql");
+        write(&mut transaction, values, &claimed).await?;
+        let mark = include_str!("queries/mark_days.sql");
+        write(&mut transaction, mark, &around(&claimed, Interval::Day)).await?;
+        transaction.commit().await?;
+        Ok(claimed.len())
+    }
+
+    async fn fold_days(&self, before: Timestamp) -> Result<usize, StoreFailure> {
+        let mut transaction = self.pool.begin().await?;
+        let claim = include_str!("queries/claim_days.sql");
+        let claimed = claim_marks(&mut transaction, claim, before).await?;
+        if claimed.is_empty() {
+            return Ok(0);
+        }
+        // Totals lean on those of earlier days, so one process at a time has a building's days.
+        let buildings: BTreeSet<Uuid> = claimed.iter().map(|(building, _)| *building).collect();
+        sqlx::query(include_str!("queries/lock_days.sql"))
+            .bind(buildings.into_iter().collect::<Vec<_>>())
+            .execute(&mut *transaction)
+            .await?;
+        let fold = include_str!("queries/fold_days.sql");
+        write(&mut transaction, fold, &claimed).await?;
+        let total = include_str!("queries/total_days.sql");
+        write(&mut transaction, total, &claimed).await?;
         transaction.commit().await?;
         Ok(claimed.len())
     }
@@ -66,6 +94,14 @@ impl Store {
 
 /// The claimed marks by building and start: one order of locks for all processes.
 type Marks = BTreeSet<(Uuid, Timestamp)>;
+
+/// The intervals that hold the claimed ones.
+fn around(claimed: &Marks, interval: Interval) -> Marks {
+    claimed
+        .iter()
+        .map(|(building, start)| (*building, start.floor(interval)))
+        .collect()
+}
 
 async fn claim_marks(
     connection: &mut PgConnection,

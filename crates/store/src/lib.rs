@@ -1,37 +1,47 @@
 #![doc = include_str!("../README.md")]
 
 mod account;
+mod administration;
 mod admission;
 mod building;
 mod dead_letter;
 mod failure;
 mod fleet;
 mod fold;
+mod grid_limit;
 mod ingest;
 mod inspect;
 mod instant;
+mod listing;
 mod login_attempt;
 mod migrate;
 mod position;
 mod read;
 mod record_columns;
 mod refresh_token;
-mod section;
+mod series;
 
 pub use account::{Login, Role};
+pub use administration::{
+    Administered, Change, KeptBuilding, KeptHub, KeptSensor, KeptToken, KeptUser, PutSensor, Run,
+    Snapshot, TABLES_OF_A_BUILDING,
+};
 pub use admission::{Admission, RequestLimit};
 pub use building::{Building, Contributor, HubOfSensor, Sensor, SensorOrigin};
 pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
 pub use failure::StoreFailure;
-pub use fleet::{Applied, Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
+pub use fleet::{Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
 pub use fold::{FOLD_LIMIT, Folded};
+pub use grid_limit::{AskedGridLimits, DeletionRefusal};
 pub use ingest::{Batch, Incoming, Ingested};
 pub use inspect::Inspected;
+pub use listing::{ListedBuilding, ListedLink, ListedUser};
 pub use login_attempt::{LoginAttempt, LoginLimit, LoginRefusal};
 pub use migrate::{Edition, Migrated};
 pub use position::{Move, Position};
 pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
 pub use refresh_token::{Cleared, RefreshRefusal, RefreshToken};
+pub use series::Series;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use std::str::FromStr;

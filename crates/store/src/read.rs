@@ -2,31 +2,30 @@
 //! reader never sees half a batch.
 
 use crate::instant::Instant;
-use crate::section::{code, from_code};
+use crate::series::Series;
 use crate::{Store, StoreFailure};
-use domain::record::Section;
 use domain::time::Timestamp;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 use std::ops::Range;
 use uuid::Uuid;
 
-/// The newest measurement of a section.
+/// The newest measurement of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LatestSample {
-    /// Which part of the record measured.
-    pub section: Section,
+    /// What measured.
+    pub series: Series,
     /// When.
     pub time: Timestamp,
-    /// Watt, signed as in the record.
+    /// Watt, signed as it came.
     pub power_w: i32,
 }
 
-/// Sums over the samples of one section in one minute.
+/// Sums over the samples of one series in one minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinuteSums {
-    /// Which part of the record measured.
-    pub section: Section,
+    /// What measured.
+    pub series: Series,
     /// Start of the minute.
     pub start: Timestamp,
     /// Samples in the minute, at least 1.
@@ -40,23 +39,23 @@ pub struct MinuteSums {
 /// Which minutes a read asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AskedMinutes {
-    /// Sections of which each has its own newest minute.
-    pub each: Vec<Section>,
-    /// Sections that must all have the minute.
-    pub common: Vec<Section>,
+    /// Series of which each has its own newest minute.
+    pub each: Vec<Series>,
+    /// Series that must all have the minute.
+    pub common: Vec<Series>,
 }
 
 /// The minutes that a read gets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewestMinutes {
-    /// Of each section asked for its newest minute with a sample, if it has one.
+    /// Of each series asked for its newest minute with a sample, if it has one.
     pub each: Vec<MinuteSums>,
-    /// The newest minute in which all sections have a sample, a value for each; empty without one.
+    /// The newest minute in which all series have a sample, a value for each; empty without one.
     pub common: Vec<MinuteSums>,
 }
 
 impl Store {
-    /// The newest measurement of each section of the building that ever had one.
+    /// The newest measurement of each series of the building that ever had one.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -69,7 +68,7 @@ impl Store {
             .map(|row| {
                 let time: Instant = row.try_get("time")?;
                 Ok(LatestSample {
-                    section: section(row)?,
+                    series: series(row)?,
                     time: time.0,
                     power_w: row.try_get("power_w")?,
                 })
@@ -105,13 +104,13 @@ async fn minutes(
     connection: &mut PgConnection,
     statement: &'static str,
     building: Uuid,
-    sections: &[Section],
+    wanted: &[Series],
     starts: &Range<Timestamp>,
 ) -> Result<Vec<MinuteSums>, StoreFailure> {
-    if sections.is_empty() {
+    if wanted.is_empty() {
         return Ok(Vec::new());
     }
-    let codes: Vec<i16> = sections.iter().map(|section| code(*section)).collect();
+    let codes: Vec<i64> = wanted.iter().map(|series| series.code()).collect();
     let rows = sqlx::query(statement)
         .bind(building)
         .bind(codes)
@@ -125,7 +124,7 @@ async fn minutes(
 fn minute_sums(row: &PgRow) -> Result<MinuteSums, StoreFailure> {
     let start: Instant = row.try_get("start")?;
     Ok(MinuteSums {
-        section: section(row)?,
+        series: series(row)?,
         start: start.0,
         samples: row.try_get("samples")?,
         positive_sum_w: row.try_get("positive_sum_w")?,
@@ -133,8 +132,8 @@ fn minute_sums(row: &PgRow) -> Result<MinuteSums, StoreFailure> {
     })
 }
 
-fn section(row: &PgRow) -> Result<Section, StoreFailure> {
-    let value: i16 = row.try_get("section")?;
-    from_code(value)
-        .ok_or_else(|| StoreFailure::Permanent(format!("the database names section {value}")))
+fn series(row: &PgRow) -> Result<Series, StoreFailure> {
+    let value: i64 = row.try_get("series")?;
+    Series::from_code(value)
+        .ok_or_else(|| StoreFailure::Permanent(format!("the database names series {value}")))
 }

@@ -1,7 +1,7 @@
 //! Records as columns: one array a column, so that a batch is one statement.
 
 use crate::instant::Instant;
-use crate::section::status_code;
+use crate::series::status_code;
 use domain::record::{Battery, MainMeter, Solar, TelemetryRecord};
 use domain::time::Timestamp;
 use sqlx::Postgres;
@@ -49,11 +49,6 @@ impl RecordColumns {
         self.push_main_meter(record.main_meter);
         self.push_battery(record.battery);
         self.push_solar(record.solar);
-    }
-
-    /// Whether there is nothing to send.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.time.is_empty()
     }
 
     fn push_main_meter(&mut self, section: Option<MainMeter>) {

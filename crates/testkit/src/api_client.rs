@@ -74,4 +74,13 @@ impl Client {
         }
         Answer::of(request.send().await.unwrap()).await
     }
+
+    /// The whole answer to a POST below `/public-api` with these bytes as body, whatever they are.
+    pub async fn post_bytes(&self, path: &str, body: impl Into<Vec<u8>>) -> Answer {
+        let mut request = self.http.post(format!("{}{path}", self.base));
+        if let Some(access) = &self.access {
+            request = request.bearer_auth(access);
+        }
+        Answer::of(request.body(body.into()).send().await.unwrap()).await
+    }
 }

@@ -1,61 +1,119 @@
-//! `wattline admin`: making the database match a fleet file, and signing keys.
+//! `wattline admin`: who and what there is, all at once from a fleet file or one at a time.
+
+mod apply;
+mod building;
+mod difference;
+mod link;
+mod sensor;
+mod table;
+mod token;
+mod user;
+
+pub(crate) use apply::apply_fleet_file;
 
 use crate::command_line::{switch, with_settings};
 use crate::failure::Failure;
-use crate::fleet_file::FleetFile;
 use crate::settings::{DATABASE, LOGGING, SETTINGS};
 use crate::{output, process, role};
 use clap::{Arg, ArgMatches, Command, value_parser};
+use domain::time::Timestamp;
+use ops::clock::Clock;
 use ops::settings::Settings;
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use store::{Applied, STATEMENT_TIMEOUT, Store};
+use store::{Change, Run, STATEMENT_TIMEOUT, Store};
+use uuid::Uuid;
+
+const DRY_RUN: &str = "dry-run";
 
 pub(crate) fn command() -> Command {
-    let file = Arg::new("file")
-        .value_name("FILE")
-        .required(true)
-        .value_parser(value_parser!(PathBuf))
-        .help("fleet file: buildings, sensors, users");
-    let prune = switch(
-        "prune",
-        "deletes what the file does not name, with all its data",
-    );
     Command::new("admin")
-        .about("Administers buildings, users and signing keys")
+        .about("Administers buildings, sensors, users, their links and tokens, and signing keys")
+        .after_help(
+            "Every command may be repeated: what is so already is not changed. Every change prints \
+             the difference that it makes, and with --dry-run only prints it.",
+        )
         .subcommand_required(true)
-        .subcommand(
-            with_settings(
-                "apply",
-                "Makes the database match a fleet file; the same again changes nothing",
-                &[LOGGING, DATABASE],
-            )
-            .arg(file)
-            .arg(prune),
-        )
-        .subcommand(
-            Command::new("token")
-                .about("Signing keys")
-                .subcommand_required(true)
-                .subcommand(with_settings(
-                    "new-key",
-                    "Puts a fresh key first into the key file, made when missing",
-                    &[LOGGING, &["token_key_file"]],
-                )),
-        )
+        .subcommand(apply::command())
+        .subcommand(building::command())
+        .subcommand(sensor::command())
+        .subcommand(user::command())
+        .subcommand(link::command())
+        .subcommand(token::command())
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    match matches.subcommand() {
-        Some(("apply", matches)) => apply(matches),
-        Some(("token", matches)) => match matches.subcommand() {
-            Some((_, matches)) => new_key(matches),
-            None => Err(Failure::Usage("expected admin token new-key".to_owned())),
-        },
-        _ => Err(Failure::Usage(
-            "expected admin apply or admin token".to_owned(),
-        )),
+    match subcommand(matches)? {
+        ("apply", matches) => apply::run(matches),
+        ("building", matches) => building::run(matches),
+        ("sensor", matches) => sensor::run(matches),
+        ("user", matches) => user::run(matches),
+        ("link", matches) => link::run(matches),
+        ("token", matches) => token::run(matches),
+        (other, _) => Err(unknown(other)),
     }
+}
+
+/// The subcommand that was typed, with its own arguments.
+fn subcommand(matches: &ArgMatches) -> Result<(&str, &ArgMatches), Failure> {
+    matches
+        .subcommand()
+        .ok_or_else(|| Failure::Usage("a subcommand is expected: see --help".to_owned()))
+}
+
+fn unknown(subcommand: &str) -> Failure {
+    Failure::Usage(format!("unknown subcommand {subcommand}"))
+}
+
+/// A command that changes the database.
+fn changing(name: &'static str, about: &'static str) -> Command {
+    with_settings(name, about, &[LOGGING, DATABASE]).arg(dry_run_switch())
+}
+
+fn dry_run_switch() -> Arg {
+    switch(DRY_RUN, "prints the difference and changes nothing")
+}
+
+/// A command that lists what the database has.
+fn listing(name: &'static str, about: &'static str) -> Command {
+    with_settings(name, about, &[LOGGING, DATABASE]).arg(table::format())
+}
+
+/// An argument without a flag.
+fn positional(name: &'static str, value_name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name)
+        .value_name(value_name)
+        .help(help)
+        .required(true)
+}
+
+/// An argument without a flag that is a uuid.
+fn positional_uuid(name: &'static str, help: &'static str) -> Arg {
+    positional(name, "UUID", help).value_parser(value_parser!(Uuid))
+}
+
+/// An option with a value.
+fn option(name: &'static str, value_name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value_name).help(help)
+}
+
+/// A name as the database takes it, for clap.
+fn name(text: &str) -> Result<String, &'static str> {
+    domain::name::check_name(text).map(|()| text.to_owned())
+}
+
+/// A note as the database takes it, for clap.
+fn note(text: &str) -> Result<String, &'static str> {
+    domain::name::check_note(text).map(|()| text.to_owned())
+}
+
+/// The value of an argument that clap requires.
+fn given<T: Clone + Send + Sync + 'static>(
+    matches: &ArgMatches,
+    argument: &str,
+) -> Result<T, Failure> {
+    matches
+        .get_one::<T>(argument)
+        .cloned()
+        .ok_or_else(|| Failure::Usage(format!("{argument} is expected: see --help")))
 }
 
 fn load(matches: &ArgMatches) -> Result<Settings, Failure> {
@@ -64,65 +122,59 @@ fn load(matches: &ArgMatches) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-fn apply(matches: &ArgMatches) -> Result<(), Failure> {
+/// Does its work with the database of the settings.
+fn with_store<T>(
+    matches: &ArgMatches,
+    work: impl AsyncFnOnce(&Store) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let settings = load(matches)?;
-    let Some(path) = matches.get_one::<PathBuf>("file") else {
-        return Err(Failure::Usage("admin apply: a FILE is expected".to_owned()));
-    };
-    let fleet = read(path)?;
-    let prune = matches.get_flag("prune");
     process::block_on(async {
         let store = role::store(&settings, 1, STATEMENT_TIMEOUT)?;
-        let applied = apply_fleet_file(&store, fleet, prune).await?;
-        Ok(output::line(&format!(
-            "applied: {} buildings, {} users, {} deleted",
-            applied.buildings, applied.users, applied.pruned
-        ))?)
+        work(&store).await
     })
 }
 
-fn read(path: &Path) -> Result<FleetFile, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
-    FleetFile::parse(&text).map_err(|rule| Failure::Usage(format!("{}: {rule}", path.display())))
+/// Makes a change, or with `--dry-run` only tells it.
+fn make(matches: &ArgMatches, change: &Change) -> Result<(), Failure> {
+    with_store(matches, async |store| {
+        carry_out(store, change, asked_run(matches)).await
+    })
 }
 
-/// Makes the database match a fleet file. A password that is the user's already keeps its hash, so
-/// that the same file again changes nothing.
-///
-/// # Errors
-/// A file that breaks a rule; a database that does not take it.
-pub(crate) async fn apply_fleet_file(
-    store: &Store,
-    file: FleetFile,
-    prune: bool,
-) -> Result<Applied, Failure> {
-    let mut hashes = HashMap::new();
-    for (username, password) in file.credentials() {
-        let kept = store
-            .login(username)
-            .await?
-            .map(|login| login.password_hash);
-        let hash = match kept {
-            Some(hash) if api::password::verify(password, &hash).unwrap_or(false) => hash,
-            _ => api::password::hash(password)
-                .map_err(|error| Failure::Running(format!("password of {username}: {error}")))?,
-        };
-        hashes.insert(username.to_owned(), hash);
+fn asked_run(matches: &ArgMatches) -> Run {
+    if matches.get_flag(DRY_RUN) {
+        Run::Dry
+    } else {
+        Run::Real
     }
-    let fleet = file
-        .into_fleet(|username| hashes.get(username).cloned().unwrap_or_default())
-        .map_err(|rule| Failure::Usage(format!("fleet file: {rule}")))?;
-    Ok(store.apply_fleet(&fleet, prune).await?)
 }
 
-fn new_key(matches: &ArgMatches) -> Result<(), Failure> {
-    let settings = load(matches)?;
-    let path = settings.path("token_key_file")?;
-    api::token::Keys::new_key_first(&path)
-        .map_err(|error| Failure::Running(format!("{}: {error}", path.display())))?;
-    Ok(output::line(&format!(
-        "a fresh key stands first in {}",
-        path.display()
-    ))?)
+async fn carry_out(store: &Store, change: &Change, run: Run) -> Result<(), Failure> {
+    let administered = store.administer(change, run).await?;
+    difference::print(&administered, run)
+}
+
+/// Refuses a building that is not there.
+async fn must_have_building(store: &Store, building: Uuid) -> Result<(), Failure> {
+    if store.unknown_buildings(&[building]).await?.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Running(format!("there is no building {building}")))
+}
+
+/// Refuses a user who is not there.
+async fn must_have_user(store: &Store, username: &str) -> Result<(), Failure> {
+    match store.login(username).await? {
+        Some(_) => Ok(()),
+        None => Err(Failure::Running(format!("there is no user {username:?}"))),
+    }
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_micros(Clock::system().now_micros())
+}
+
+/// Prints one line to standard output.
+fn print(line: &str) -> Result<(), Failure> {
+    Ok(output::line(line)?)
 }

@@ -18,7 +18,7 @@ use ops::shutdown::Shutdown;
 use private::PrivateServers;
 use simulator::{Config, Fleet, Scenario, Shares};
 use std::time::Duration;
-use store::Store;
+use store::{Run, Store};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -88,7 +88,7 @@ async fn bring_up(settings: &Settings, shared: &Shared, scenario: Scenario) -> R
     output::line(&format!("database: {}", migrate::describe(&migrated)))?;
     let file = FleetFile::parse(&fleet.fleet_file(PASSWORD).to_string())
         .map_err(|rule| Failure::Running(format!("fleet file: {rule}")))?;
-    admin::apply_fleet_file(&store, file, false).await?;
+    admin::apply_fleet_file(&store, file, false, Run::Real).await?;
     api::token::Keys::new_key_first(&settings.path("token_key_file")?)
         .map_err(|error| Failure::Running(error.to_string()))?;
 

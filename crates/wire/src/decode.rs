@@ -3,12 +3,14 @@
 //! What needs a clock or a database (`time_in_future`, `too_old`, the unknown ones) is decided
 //! elsewhere.
 
+mod documents;
 mod exact;
 mod overflow;
 mod walk;
 
 use crate::json;
 use crate::topic::RecordKind;
+use domain::reading::Record;
 use domain::record::TelemetryRecord;
 use domain::rejection::{Reason, Rejection};
 use domain::time::Timestamp;
@@ -58,6 +60,31 @@ pub fn verdict(kind: RecordKind, payload: &[u8]) -> Result<Accepted, Rejection> 
             telemetry: None,
         }),
     }
+}
+
+/// Reads a record of a kind that the service stores as what it says.
+///
+/// # Errors
+/// The first of `too_large`, `not_json`, `schema` and `out_of_range` that holds; `unknown_topic` for a
+/// kind that is not stored.
+pub fn decode_record(kind: RecordKind, payload: &[u8]) -> Result<Record, Rejection> {
+    let record = match kind {
+        RecordKind::Telemetry => return decode_telemetry(payload).map(Record::Telemetry),
+        RecordKind::Readings => {
+            documents::readings(&decode_document(kind, payload)?).map(Record::Readings)
+        }
+        RecordKind::KeyValues => {
+            documents::key_values(&decode_document(kind, payload)?).map(Record::KeyValues)
+        }
+        RecordKind::Presence => documents::online(&decode_document(kind, payload)?)
+            .map(|online| Record::Presence { online }),
+        RecordKind::Reported => {
+            let detail = "records of this kind are not stored";
+            return Err(Rejection::new(Reason::UnknownTopic, "", detail));
+        }
+    };
+    // Cannot be: what the schema takes can be read. Tests hold this.
+    record.ok_or_else(|| Rejection::new(Reason::OutOfRange, "", "a number is out of range"))
 }
 
 /// Reads a record of any kind as a JSON tree that its schema accepts.

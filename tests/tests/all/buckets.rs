@@ -1,5 +1,6 @@
 //! A bucket is a pure function of the stored records, whatever their order and repetition.
 
+use domain::reading::Record;
 use domain::record::{Battery, MainMeter, Section, Solar, Status, TelemetryRecord};
 use domain::time::{Interval, Timestamp};
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use sqlx::{PgPool, Row as _};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use store::{Batch, Fleet, FleetBuilding, Incoming, Letter, Store};
+use store::{Batch, Fleet, FleetBuilding, Incoming, Letter, Series, Store};
 use testkit::{Edition, servers};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
@@ -146,7 +147,7 @@ impl Fixture {
     async fn ingest(&self, building: Uuid, records: &[TelemetryRecord]) {
         let records = records.iter().map(|record| Incoming {
             building,
-            record: *record,
+            record: Record::Telemetry(*record),
             letter: Letter {
                 building: Some(building),
                 source: "test".to_owned(),
@@ -172,7 +173,7 @@ impl Fixture {
     async fn buckets(&self, building: Uuid, table: &str) -> Vec<String> {
         let query = format!(
             "select (to_jsonb(bucket) - 'building_uuid' - 'revision')::text from {table} bucket \
-             where building_uuid = $1 order by section, start"
+             where building_uuid = $1 order by series, start"
         );
         let rows = sqlx::query(&query)
             .bind(building)
@@ -184,11 +185,11 @@ impl Fixture {
 
     async fn essence(&self, building: Uuid, table: &str) -> Vec<Value> {
         let query = format!(
-            "select jsonb_build_array(section, (extract(epoch from start) * 1000000)::bigint, samples, \
+            "select jsonb_build_array(series, (extract(epoch from start) * 1000000)::bigint, samples, \
              positive_sum_w, negative_sum_w, (extract(epoch from first_at) * 1000000)::bigint, \
              (extract(epoch from last_at) * 1000000)::bigint, last_power_w, covered_us, \
              positive_energy_wus, negative_energy_wus)::text from {table} \
-             where building_uuid = $1 order by section, start"
+             where building_uuid = $1 order by series, start"
         );
         let rows = sqlx::query(&query)
             .bind(building)
@@ -203,11 +204,11 @@ impl Fixture {
 
 /// The independent fold: each interval from all its samples at once, nothing from minutes.
 fn oracle(records: &[TelemetryRecord], interval: Interval) -> Vec<Value> {
-    let mut samples: BTreeMap<(usize, Timestamp), Vec<(i64, i64)>> = BTreeMap::new();
+    let mut samples: BTreeMap<(i64, Timestamp), Vec<(i64, i64)>> = BTreeMap::new();
     for record in records {
-        for (number, section) in Section::ALL.into_iter().enumerate() {
+        for section in Section::ALL {
             if let Some(power_w) = record.measurement(section) {
-                let key = (number, record.time.floor(interval));
+                let key = (Series::Section(section).code(), record.time.floor(interval));
                 samples
                     .entry(key)
                     .or_default()
@@ -215,7 +216,7 @@ fn oracle(records: &[TelemetryRecord], interval: Interval) -> Vec<Value> {
             }
         }
     }
-    let fold = |((number, start), mut samples): ((usize, Timestamp), Vec<(i64, i64)>)| {
+    let fold = |((series, start), mut samples): ((i64, Timestamp), Vec<(i64, i64)>)| {
         samples.sort_unstable();
         let (mut covered, mut positive, mut negative) = (0, 0, 0);
         for pair in samples.windows(2) {
@@ -228,7 +229,7 @@ fn oracle(records: &[TelemetryRecord], interval: Interval) -> Vec<Value> {
         }
         let (first, last) = (samples[0], samples[samples.len() - 1]);
         json!([
-            number,
+            series,
             start.micros(),
             samples.len(),
             samples.iter().map(|it| it.1.max(0)).sum::<i64>(),

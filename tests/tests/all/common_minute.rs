@@ -1,5 +1,6 @@
 //! The newest minute that all contributors have: right, and found without reading the history.
 
+use domain::reading::Record;
 use domain::record::{MainMeter, Section, Solar, Status, TelemetryRecord};
 use domain::time::{Interval, Timestamp};
 use proptest::prelude::*;
@@ -7,10 +8,13 @@ use proptest::test_runner::{Config, TestRunner};
 use sqlx::PgPool;
 use std::collections::BTreeSet;
 use std::time::Duration;
-use store::{AskedMinutes, Batch, Fleet, FleetBuilding, Incoming, Letter, Store};
+use store::{AskedMinutes, Batch, Fleet, FleetBuilding, Incoming, Letter, Series, Store};
 use testkit::{Edition, servers};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
+
+const METER: Series = Series::Section(Section::MainMeter);
+const SUN: Series = Series::Section(Section::Solar);
 
 const START: i64 = 1_700_000_100;
 const MINUTES: i64 = 30;
@@ -57,7 +61,7 @@ fn incoming(building: Uuid, number: i64, meter: bool, solar: bool) -> Incoming {
     };
     Incoming {
         building,
-        record,
+        record: Record::Telemetry(record),
         letter: Letter {
             building: Some(building),
             source: String::new(),
@@ -105,7 +109,7 @@ fn the_newest_common_minute_is_the_newest_that_all_sections_have_folded_or_not()
             store.fold(minute(folded)).await.unwrap();
             let asked = AskedMinutes {
                 each: Vec::new(),
-                common: vec![Section::MainMeter, Section::Solar],
+                common: vec![METER, SUN],
             };
             let starts = minute(from)..minute(from + length);
             let found = store
@@ -116,15 +120,12 @@ fn the_newest_common_minute_is_the_newest_that_all_sections_have_folded_or_not()
             let newest = common.filter(|it| (from..from + length).contains(it)).max();
             let mut expected = Vec::new();
             if let Some(newest) = newest {
-                expected = vec![
-                    (Section::MainMeter, minute(*newest)),
-                    (Section::Solar, minute(*newest)),
-                ];
+                expected = vec![(METER, minute(*newest)), (SUN, minute(*newest))];
             }
             let mut found: Vec<_> = found
                 .common
                 .iter()
-                .map(|it| (it.section, it.start))
+                .map(|it| (it.series, it.start))
                 .collect();
             found.sort_unstable();
             prop_assert_eq!(found, expected);
@@ -144,14 +145,14 @@ async fn a_year_without_a_common_minute_costs_no_more_than_a_day() {
     let building = building(&store).await;
     let pool = PgPool::connect(&url).await.unwrap();
     // A year of the meter; of the sun one minute before it.
-    for (section, first, last) in [(0, 1, 525_600), (2, 0, 0)] {
-        let insert = "insert into minute_bucket (building_uuid, start, section, samples, positive_sum_w, \
+    for (series, first, last) in [(METER, 1, 525_600), (SUN, 0, 0)] {
+        let insert = "insert into minute_bucket (building_uuid, start, series, samples, positive_sum_w, \
             negative_sum_w, first_at, last_at, last_power_w, covered_us, positive_energy_wus, negative_energy_wus) \
             select $1, t, $2, 1, 1, 0, t, t, 1, 0, 0, 0 from (select '2025-01-01'::timestamptz + n * interval '1 minute' as t \
             from generate_series($3::integer, $4) n) minute";
         sqlx::query(insert)
             .bind(building)
-            .bind(section)
+            .bind(series.code())
             .bind(first)
             .bind(last)
             .execute(&pool)
@@ -160,8 +161,8 @@ async fn a_year_without_a_common_minute_costs_no_more_than_a_day() {
     }
     sqlx::query("analyze").execute(&pool).await.unwrap();
     let asked = AskedMinutes {
-        each: vec![Section::MainMeter],
-        common: vec![Section::MainMeter, Section::Solar],
+        each: vec![METER],
+        common: vec![METER, SUN],
     };
     let starts = Timestamp::from_seconds(0)..Timestamp::from_seconds(2_000_000_000);
     let found = store

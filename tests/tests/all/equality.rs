@@ -70,7 +70,7 @@ async fn answers(mode: Mode, edition: Edition, start: Timestamp) -> Vec<(String,
     for table in ["minute_bucket", "quarter_bucket"] {
         let query = format!(
             "select (to_jsonb(bucket) - 'revision') as bucket from {table} bucket \
-             order by building_uuid, section, start"
+             order by building_uuid, series, start"
         );
         all.push((table.to_owned(), world.rows(&query).await.into()));
     }

@@ -2,6 +2,7 @@
 
 use crate::WATTLINE;
 use crate::records::{full, meter, now};
+use domain::reading::Record;
 use domain::record::{Battery, MainMeter, Solar, Status, TelemetryRecord};
 use domain::time::Timestamp;
 use serde_json::{Value, json};
@@ -260,7 +261,7 @@ async fn a_reader_never_sees_a_half_applied_batch() {
             // Ten records a batch, all of the batch's power: a reader sees ten more or none.
             let records = (0..10).map(|second| Incoming {
                 building,
-                record: record(begin + number * 10 + second, power(number)),
+                record: Record::Telemetry(record(begin + number * 10 + second, power(number))),
                 letter: Letter {
                     building: Some(building),
                     source: String::new(),

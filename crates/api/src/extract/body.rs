@@ -2,7 +2,8 @@
 //! told at once.
 
 use crate::error::{Problem, Violation};
-use crate::limits::{BODY_BYTES, BODY_READ_TIMEOUT, DISCARDED_BODY_BYTES};
+use crate::extract::parse_uuid;
+use crate::limits::{BODY_BYTES, BODY_READ_TIMEOUT, DISCARDED_BODY_BYTES, LARGEST_INTEGER};
 use axum::body::Body;
 use axum::body::HttpBody;
 use axum::extract::{FromRequest, Request};
@@ -10,8 +11,12 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::StreamExt;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
+use std::collections::HashSet;
 use tokio::time::timeout;
+use uuid::Uuid;
+
+const NOT_AN_INTEGER: &str = "must be an integer";
 
 /// A body that is one JSON object; whatever content type it claims to have.
 pub(crate) struct JsonObject(pub(crate) Fields);
@@ -41,10 +46,78 @@ impl Fields {
         None
     }
 
-    fn violate(&mut self, name: &str, code: &'static str, rule: &str) {
+    /// Takes an integer that must be there: a number without a fraction, however it is written, within
+    /// ±[`LARGEST_INTEGER`].
+    pub(crate) fn required_integer(&mut self, name: &str) -> Option<i32> {
+        match self.properties.shift_remove(name) {
+            Some(Value::Number(number)) => match integer(&number) {
+                Ok(integer) => return Some(integer),
+                Err(OddNumber::Fraction) => self.violate(name, "not_an_integer", NOT_AN_INTEGER),
+                Err(OddNumber::TooLarge) => {
+                    let rule = format!("must be within ±{LARGEST_INTEGER}");
+                    self.violate(name, "out_of_range", &rule);
+                }
+            },
+            Some(_) => self.violate(name, "not_an_integer", NOT_AN_INTEGER),
+            None => self.violate(name, "required", "must be there"),
+        }
+        None
+    }
+
+    /// Takes a list of uuids that must be there: at least one, at most `most`, none twice.
+    pub(crate) fn required_uuids(&mut self, name: &str, most: usize) -> Option<Vec<Uuid>> {
+        let items = self.required_array(name)?;
+        if items.is_empty() {
+            self.violate(name, "too_few", "must have at least one item");
+        }
+        if items.len() > most {
+            self.violate(name, "too_many", &format!("must have at most {most} items"));
+        }
+        let mut uuids = Vec::with_capacity(items.len());
+        let mut seen = HashSet::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let Some(uuid) = item.as_str().and_then(parse_uuid) else {
+                self.violate_item(name, index, "not_a_uuid", "is not a uuid");
+                continue;
+            };
+            if !seen.insert(uuid) {
+                self.violate_item(name, index, "repeated", "is there already");
+            }
+            uuids.push(uuid);
+        }
+        Some(uuids)
+    }
+
+    fn required_array(&mut self, name: &str) -> Option<Vec<Value>> {
+        match self.properties.shift_remove(name) {
+            Some(Value::Array(items)) => return Some(items),
+            Some(_) => self.violate(name, "not_an_array", "must be an array"),
+            None => self.violate(name, "required", "must be there"),
+        }
+        None
+    }
+
+    /// Remembers that a property breaks a rule; `rule` goes on where its name ends.
+    pub(crate) fn violate(&mut self, name: &str, code: &'static str, rule: &str) {
         let field = pointer(name);
         self.violations
             .push(Violation::new(field, code, format!("{name} {rule}")));
+    }
+
+    /// The same of an item of an array.
+    pub(crate) fn violate_item(
+        &mut self,
+        name: &str,
+        index: usize,
+        code: &'static str,
+        rule: &str,
+    ) {
+        let field = item_pointer(name, index);
+        self.violations.push(Violation::new(
+            field,
+            code,
+            format!("{name}[{index}] {rule}"),
+        ));
     }
 
     /// Gives `value`, what was made of the properties, unless a rule is broken; a property that
@@ -63,6 +136,44 @@ impl Fields {
         }
         value.ok_or_else(|| Problem::Internal("a body without violation has no value".to_owned()))
     }
+}
+
+/// Why a number is no integer that a body may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OddNumber {
+    Fraction,
+    TooLarge,
+}
+
+/// JSON Schema's integer: `60.0` and `6e1` are the same as `60`.
+fn integer(number: &Number) -> Result<i32, OddNumber> {
+    let integer = match number.as_i64() {
+        Some(integer) => integer,
+        None => {
+            let float = number.as_f64().ok_or(OddNumber::TooLarge)?;
+            if float.fract() != 0.0 {
+                return Err(OddNumber::Fraction);
+            }
+            whole(float).ok_or(OddNumber::TooLarge)?
+        }
+    };
+    let integer = i32::try_from(integer).ok();
+    integer
+        .filter(|it| *it >= -LARGEST_INTEGER)
+        .ok_or(OddNumber::TooLarge)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a double without a fraction and within the bound is an integer"
+)]
+fn whole(float: f64) -> Option<i64> {
+    (float.abs() <= f64::from(LARGEST_INTEGER)).then_some(float as i64)
+}
+
+/// The JSON pointer of an item of a top-level array.
+pub(crate) fn item_pointer(name: &str, index: usize) -> String {
+    format!("{}/{index}", pointer(name))
 }
 
 /// The JSON pointer of a top-level property.
@@ -169,6 +280,68 @@ mod tests {
             ("/x", "unknown_property"),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn an_integer_is_a_number_without_a_fraction_however_it_is_written() {
+        let check = |text: &str, expected: Result<i32, &str>| {
+            let mut fields = fields(serde_json::from_str(&format!(r#"{{"n":{text}}}"#)).unwrap());
+            let n = fields.required_integer("n");
+            let finished = fields.finish(n);
+            let found = finished.map_err(|problem| match problem {
+                Problem::Invalid(violations) => violations[0].code,
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(found, expected, "{text}");
+        };
+        for same in ["60", "60.0", "6e1", "600e-1", "60.00000000000000000001"] {
+            check(same, Ok(60));
+        }
+        check("-0", Ok(0));
+        check("-0.0", Ok(0));
+        check("1.7e9", Ok(1_700_000_000));
+        check("2147483647", Ok(2_147_483_647));
+        check("-2147483647.0", Ok(-2_147_483_647));
+        for large in [
+            "2147483648",
+            "-2147483648",
+            "2147483648.0",
+            "18446744073709551615",
+            "1e300",
+        ] {
+            check(large, Err("out_of_range"));
+        }
+        for other in ["60.5", "1e-3", "\"60\"", "null", "true", "[60]", "{}"] {
+            check(other, Err("not_an_integer"));
+        }
+    }
+
+    #[test]
+    fn every_item_of_a_list_of_uuids_is_looked_at() {
+        let a = "aaaaaaaa-0000-4000-8000-000000000000";
+        let check = |value: Value, expected: &[(&str, &str)]| {
+            let mut fields = fields(json!({"uuids": value}));
+            let uuids = fields.required_uuids("uuids", 3);
+            let told = match fields.finish(uuids) {
+                Ok(_) => Vec::new(),
+                Err(Problem::Invalid(violations)) => violations,
+                Err(other) => panic!("{other:?}"),
+            };
+            let told: Vec<_> = told.iter().map(|it| (it.field.as_str(), it.code)).collect();
+            assert_eq!(told, expected, "{value}");
+        };
+        check(json!([a]), &[]);
+        check(json!([]), &[("/uuids", "too_few")]);
+        check(json!(a), &[("/uuids", "not_an_array")]);
+        check(
+            json!([a, 1, a.to_uppercase(), a.replace('-', "")]),
+            &[
+                ("/uuids", "too_many"),
+                ("/uuids/1", "not_a_uuid"),
+                ("/uuids/2", "repeated"),
+                ("/uuids/3", "not_a_uuid"),
+            ],
+        );
     }
 
     #[tokio::test]

@@ -7,6 +7,8 @@
 -- the row's lock. What it decided is told by the row that it returns; only a request that is admitted is
 -- counted, so that a limit that grows lets exactly the difference through.
 --
+-- In a disabled building nobody has a role; its links stay, and count.
+--
 -- A window that lies its own length or more away from now, in either direction, is over: a clock that was
 -- wrong once shuts nobody out for longer.
 with account as (
@@ -16,8 +18,10 @@ with account as (
             select count(*) from membership as link where link.username = app_user.username
         )) as request_limit
     from app_user
-    left join membership
-        on membership.username = app_user.username and membership.building_uuid = $2::uuid
+    left join (
+        membership
+        join building on building.uuid = membership.building_uuid and not building.disabled
+    ) on membership.username = app_user.username and membership.building_uuid = $2::uuid
     where app_user.username = $1
       and not app_user.disabled
 ), counted as (

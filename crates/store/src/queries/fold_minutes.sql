@@ -1,13 +1,13 @@
 -- Writes the buckets of the claimed minutes; a revision more only where something changed.
 -- Run after the claim, as a statement of its own, so that it sees every record of the marks' batches.
 insert into minute_bucket as kept (
-    building_uuid, start, section, samples, positive_sum_w, negative_sum_w,
+    building_uuid, start, series, samples, positive_sum_w, negative_sum_w,
     first_at, last_at, last_power_w, covered_us, positive_energy_wus, negative_energy_wus
 )
 select claimed.building_uuid, claimed.start, folded.*
 from unnest($1::uuid[], $2::timestamptz[]) as claimed (building_uuid, start)
 cross join lateral fold_minute(claimed.building_uuid, claimed.start) folded
-on conflict (building_uuid, section, start) do update
+on conflict (building_uuid, series, start) do update
 set samples = excluded.samples,
     positive_sum_w = excluded.positive_sum_w,
     negative_sum_w = excluded.negative_sum_w,

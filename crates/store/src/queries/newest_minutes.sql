@@ -1,4 +1,4 @@
--- Of each section ($2) its newest minute with a sample that starts at or after $3 and before $4.
+-- Of each series ($2) its newest minute with a sample that starts at or after $3 and before $4.
 -- A minute that is marked is folded here and now, so that nothing stale is ever shown.
 with marked as (
     select touched.start, folded.*
@@ -9,12 +9,12 @@ with marked as (
       and touched.start < $4
 ), settled as (
     select bucket.*
-    from unnest($2::smallint[]) as wanted (section)
+    from unnest($2::bigint[]) as wanted (series)
     cross join lateral (
-        select kept.section, kept.start, kept.samples, kept.positive_sum_w, kept.negative_sum_w
+        select kept.series, kept.start, kept.samples, kept.positive_sum_w, kept.negative_sum_w
         from minute_bucket kept
         where kept.building_uuid = $1
-          and kept.section = wanted.section
+          and kept.series = wanted.series
           and kept.start >= $3
           and kept.start < $4
           and not exists (
@@ -25,13 +25,13 @@ with marked as (
         limit 1
     ) bucket
 )
-select distinct on (section) section, start, samples, positive_sum_w, negative_sum_w
+select distinct on (series) series, start, samples, positive_sum_w, negative_sum_w
 from (
-    select section, start, samples, positive_sum_w, negative_sum_w
+    select series, start, samples, positive_sum_w, negative_sum_w
     from marked
-    where section = any($2)
+    where series = any($2)
     union all
-    select section, start, samples, positive_sum_w, negative_sum_w
+    select series, start, samples, positive_sum_w, negative_sum_w
     from settled
 ) minute
-order by section, start desc
+order by series, start desc

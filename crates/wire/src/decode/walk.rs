@@ -130,7 +130,7 @@ impl Bounds {
     clippy::cast_possible_truncation,
     reason = "without a fraction and within the bounds of i32 nothing is cut off"
 )]
-fn integer(value: &Value) -> Option<i32> {
+pub(super) fn integer(value: &Value) -> Option<i32> {
     if let Some(integer) = value.as_i64() {
         return i32::try_from(integer).ok();
     }

@@ -1,0 +1,145 @@
+//! `…/schedules/grid_limits/`: the occurrences of a building's grid limit schedule.
+
+mod asked;
+
+use crate::error::{Problem, Violation};
+use crate::extract::{JsonObject, Member, Page, Parameters, PathUuid, item_pointer};
+use crate::limits::{GRID_LIMITS_A_PAGE, GRID_LIMITS_DELETED_AT_ONCE};
+use crate::state::Api;
+use asked::{Listed, creation};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use domain::grid_limit::{GridLimit, first_changeable};
+use serde::Serialize;
+use store::DeletionRefusal;
+use uuid::Uuid;
+
+/// An occurrence; times in epoch seconds.
+#[derive(Serialize)]
+pub(crate) struct GridLimitBody {
+    grid_limit_uuid: Uuid,
+    start_time: i64,
+    end_time: i64,
+    delivery_limit_watts: i32,
+    return_delivery_limit_watts: i32,
+}
+
+const UUIDS: &str = "grid_limit_uuids";
+const TOO_EARLY: (&str, &str) = (
+    "too_early",
+    "starts in less than 15 minutes, or has started",
+);
+
+/// `POST …/schedules/grid_limits/`
+pub(crate) async fn create(
+    State(api): State<Api>,
+    member: Member,
+    JsonObject(fields): JsonObject,
+) -> Result<impl IntoResponse, Problem> {
+    let limit = creation(fields, Uuid::new_v4(), api.now())?;
+    if !api.store.create_grid_limit(member.building, limit).await? {
+        return Err(Problem::NotFound);
+    }
+    let location = format!("{}{}/", path(member), limit.grid_limit_uuid);
+    let body = Json(GridLimitBody::from(limit));
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], body))
+}
+
+/// `GET …/schedules/grid_limits/`
+pub(crate) async fn list(
+    State(api): State<Api>,
+    member: Member,
+    parameters: Parameters,
+) -> Result<Page<GridLimitBody>, Problem> {
+    let listed = Listed::of(&parameters)?;
+    // One more than fits tells whether there is a next page.
+    let asked = listed.asked(api.now(), GRID_LIMITS_A_PAGE.saturating_add(1));
+    let mut limits = api.store.grid_limits(member.building, asked).await?;
+    let more = limits.len() > GRID_LIMITS_A_PAGE;
+    limits.truncate(GRID_LIMITS_A_PAGE);
+    let last = limits.last().filter(|_| more);
+    Ok(Page {
+        next: last.map(|last| format!("{}?{}", path(member), listed.behind(last))),
+        items: limits.into_iter().map(GridLimitBody::from).collect(),
+    })
+}
+
+/// `GET …/schedules/grid_limits/{grid_limit_uuid}/`
+pub(crate) async fn one(
+    State(api): State<Api>,
+    member: Member,
+    PathUuid(grid_limit): PathUuid,
+) -> Result<Json<GridLimitBody>, Problem> {
+    let limit = api.store.grid_limit(member.building, grid_limit).await?;
+    let limit = limit.ok_or(Problem::NotFound)?;
+    Ok(Json(GridLimitBody::from(limit)))
+}
+
+/// `DELETE …/schedules/grid_limits/{grid_limit_uuid}/`
+pub(crate) async fn delete(
+    State(api): State<Api>,
+    member: Member,
+    PathUuid(grid_limit): PathUuid,
+) -> Result<StatusCode, Problem> {
+    delete_all(&api, member, &[grid_limit], |_| {
+        "/grid_limit_uuid".to_owned()
+    })
+    .await
+}
+
+/// `POST …/schedules/grid_limits/bulk-delete/`
+pub(crate) async fn bulk_delete(
+    State(api): State<Api>,
+    member: Member,
+    JsonObject(mut fields): JsonObject,
+) -> Result<StatusCode, Problem> {
+    let uuids = fields.required_uuids(UUIDS, GRID_LIMITS_DELETED_AT_ONCE);
+    let uuids = fields.finish(uuids)?;
+    delete_all(&api, member, &uuids, |index| item_pointer(UUIDS, index)).await
+}
+
+/// Deletes all of them or none; `field` names the place in the request that a uuid has by its index.
+async fn delete_all(
+    api: &Api,
+    member: Member,
+    uuids: &[Uuid],
+    field: impl Fn(usize) -> String,
+) -> Result<StatusCode, Problem> {
+    let first_start = first_changeable(api.now());
+    let deleted = api
+        .store
+        .delete_grid_limits(member.building, uuids, first_start);
+    match deleted.await? {
+        Ok(()) => Ok(StatusCode::NO_CONTENT),
+        Err(DeletionRefusal::Unknown) => Err(Problem::NotFound),
+        Err(DeletionRefusal::TooEarly(early)) => {
+            let (code, rule) = TOO_EARLY;
+            let named = uuids.iter().enumerate();
+            let named = named.filter(|(_, uuid)| early.contains(uuid));
+            let violation =
+                |(index, uuid)| Violation::new(field(index), code, format!("{uuid} {rule}"));
+            Err(Problem::Invalid(named.map(violation).collect()))
+        }
+    }
+}
+
+fn path(member: Member) -> String {
+    format!(
+        "/public-api/buildings/{}/schedules/grid_limits/",
+        member.building
+    )
+}
+
+impl From<GridLimit> for GridLimitBody {
+    fn from(limit: GridLimit) -> Self {
+        Self {
+            grid_limit_uuid: limit.grid_limit_uuid,
+            start_time: limit.start.seconds(),
+            end_time: limit.end.seconds(),
+            delivery_limit_watts: limit.delivery_limit_watts,
+            return_delivery_limit_watts: limit.return_delivery_limit_watts,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A batch's messages by what is to be done with them: by kind, or refused.
+
+use crate::StoreFailure;
+use crate::building::kind;
+use crate::dead_letter::Refused;
+use crate::ingest::Incoming;
+use domain::electricity::{Source, sources};
+use domain::reading::{KeyValues, Readings, Record, field_not_taken};
+use domain::record::TelemetryRecord;
+use domain::rejection::{Reason, Rejection, refuse_old};
+use domain::sensor::SensorKind;
+use sqlx::{PgConnection, Row};
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// A message with what it says.
+pub(super) type Of<'a, T> = (&'a Incoming, T);
+
+/// The messages of a batch, in order of arrival.
+#[derive(Default)]
+pub(super) struct Accepted<'a> {
+    pub(super) telemetry: Vec<Of<'a, &'a TelemetryRecord>>,
+    /// With the ids of the sensors, in the order of the readings.
+    pub(super) readings: Vec<Of<'a, (&'a Readings, Vec<i64>)>>,
+    pub(super) key_values: Vec<Of<'a, &'a KeyValues>>,
+    pub(super) presence: Vec<Of<'a, bool>>,
+    pub(super) refused: Vec<Refused>,
+    /// The buildings that exist, with the sections that their telemetry has ever had.
+    pub(super) reported_sections: HashMap<Uuid, i16>,
+}
+
+/// A sensor as readings see it.
+struct Known {
+    id: i64,
+    kind: SensorKind,
+    source: Source,
+}
+
+/// By building and sensor_uuid.
+type Sensors = HashMap<(Uuid, Uuid), Known>;
+
+impl<'a> Accepted<'a> {
+    /// Sorts a batch; its buildings and sensors are locked against deletion until it is committed.
+    pub(super) async fn of(
+        connection: &mut PgConnection,
+        records: &'a [Incoming],
+        raw_retention: Duration,
+    ) -> Result<Self, StoreFailure> {
+        let mut accepted = Self {
+            reported_sections: lock_buildings(connection, records).await?,
+            ..Self::default()
+        };
+        let sensors = lock_sensors(connection, records).await?;
+        for incoming in records {
+            if let Err(rejection) = accepted.take(incoming, &sensors, raw_retention) {
+                accepted.refused.push(Refused {
+                    letter: incoming.letter.clone(),
+                    rejection,
+                });
+            }
+        }
+        Ok(accepted)
+    }
+
+    fn take(
+        &mut self,
+        incoming: &'a Incoming,
+        sensors: &Sensors,
+        raw_retention: Duration,
+    ) -> Result<(), Rejection> {
+        if !self.reported_sections.contains_key(&incoming.building) {
+            let detail = "the building is not in the database, or is disabled";
+            return Err(Rejection::new(Reason::UnknownBuilding, "", detail));
+        }
+        if let Some(time) = incoming.record.time() {
+            refuse_old(time, incoming.letter.received_at, raw_retention)?;
+        }
+        match &incoming.record {
+            Record::Telemetry(record) => self.telemetry.push((incoming, record)),
+            Record::Readings(readings) => {
+                let ids = ids(incoming.building, readings, sensors)?;
+                self.readings.push((incoming, (readings, ids)));
+            }
+            Record::KeyValues(key_values) => self.key_values.push((incoming, key_values)),
+            Record::Presence { online } => self.presence.push((incoming, *online)),
+        }
+        Ok(())
+    }
+}
+
+/// The ids of the sensors that a message names, in its order; the message is taken whole or not at all.
+fn ids(building: Uuid, readings: &Readings, sensors: &Sensors) -> Result<Vec<i64>, Rejection> {
+    let id = |(index, reading): (usize, &domain::reading::SensorReading)| {
+        let refuse = |field: &str, detail: &str| {
+            let pointer = format!("/readings/{index}/{field}");
+            Err(Rejection::new(Reason::UnknownSensor, pointer, detail))
+        };
+        let Some(known) = sensors.get(&(building, reading.sensor_uuid)) else {
+            return refuse("sensor_uuid", "the building has no such sensor");
+        };
+        match field_not_taken(known.kind, known.source, reading) {
+            Some(field) => refuse(field, "the sensor takes no such value"),
+            None => Ok(known.id),
+        }
+    };
+    readings.readings.iter().enumerate().map(id).collect()
+}
+
+async fn lock_buildings(
+    connection: &mut PgConnection,
+    records: &[Incoming],
+) -> Result<HashMap<Uuid, i16>, StoreFailure> {
+    let buildings: BTreeSet<Uuid> = records.iter().map(|it| it.building).collect();
+    if buildings.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows = sqlx::query(include_str!("../queries/lock_buildings.sql"))
+        .bind(buildings.into_iter().collect::<Vec<_>>())
+        .fetch_all(connection)
+        .await?;
+    rows.iter()
+        .map(|row| Ok((row.try_get("uuid")?, row.try_get("reported_sections")?)))
+        .collect()
+}
+
+/// All sensors of the buildings that have readings in the batch: which of a kind is the first, and so
+/// fed by telemetry, shows only among all of them.
+async fn lock_sensors(
+    connection: &mut PgConnection,
+    records: &[Incoming],
+) -> Result<Sensors, StoreFailure> {
+    let reads = |it: &&Incoming| matches!(it.record, Record::Readings(_));
+    let buildings: BTreeSet<Uuid> = records.iter().filter(reads).map(|it| it.building).collect();
+    if buildings.is_empty() {
+        return Ok(Sensors::new());
+    }
+    let rows = sqlx::query(include_str!("../queries/lock_sensors.sql"))
+        .bind(buildings.into_iter().collect::<Vec<_>>())
+        .fetch_all(connection)
+        .await?;
+    let mut sensors = Sensors::new();
+    for rows in rows.chunk_by(|one, other| one.get::<Uuid, _>(0) == other.get::<Uuid, _>(0)) {
+        let kinds: Vec<SensorKind> = rows.iter().map(kind).collect::<Result<_, _>>()?;
+        for ((row, kind), source) in rows.iter().zip(&kinds).zip(sources(&kinds)) {
+            let identity = (row.try_get("building_uuid")?, row.try_get("sensor_uuid")?);
+            let known = Known {
+                id: row.try_get("id")?,
+                kind: *kind,
+                source,
+            };
+            sensors.insert(identity, known);
+        }
+    }
+    Ok(sensors)
+}

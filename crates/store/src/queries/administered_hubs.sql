@@ -1,0 +1,3 @@
+select uuid, building_uuid, name, kind, position, origin
+from sensor_hub
+where $1 or building_uuid = $2

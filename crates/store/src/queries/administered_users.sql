@@ -1,0 +1,3 @@
+select username, password_hash, disabled
+from app_user
+where $1 or username = $2
