@@ -6,6 +6,8 @@
 
 #[path = "all/acknowledgement.rs"]
 mod acknowledgement;
+#[path = "all/authorisation.rs"]
+mod authorisation;
 #[path = "all/buckets.rs"]
 mod buckets;
 #[path = "all/commands.rs"]
@@ -26,6 +28,8 @@ mod demo;
 mod equality;
 #[path = "all/failures.rs"]
 mod failures;
+#[path = "all/failed_logins.rs"]
+mod failed_logins;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]
@@ -36,6 +40,8 @@ mod http_fuzz;
 mod https;
 #[path = "all/journey.rs"]
 mod journey;
+#[path = "all/key_rotation.rs"]
+mod key_rotation;
 #[path = "all/kills.rs"]
 mod kills;
 #[path = "all/late.rs"]
@@ -46,12 +52,16 @@ mod logins;
 mod migrations;
 #[path = "all/openapi.rs"]
 mod openapi;
+#[path = "all/rate_limit.rs"]
+mod rate_limit;
 #[path = "all/readings.rs"]
 mod readings;
 #[path = "all/reads.rs"]
 mod reads;
 #[path = "all/records.rs"]
 mod records;
+#[path = "all/tokens.rs"]
+mod tokens;
 #[path = "all/tree.rs"]
 mod tree;
 
