@@ -12,6 +12,8 @@ mod buckets;
 mod commands;
 #[path = "all/common_minute.rs"]
 mod common_minute;
+#[path = "all/connections.rs"]
+mod connections;
 #[path = "all/conservation.rs"]
 mod conservation;
 #[path = "all/contract.rs"]
@@ -22,12 +24,16 @@ mod dead_letters;
 mod demo;
 #[path = "all/equality.rs"]
 mod equality;
+#[path = "all/failures.rs"]
+mod failures;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
 #[path = "all/http_fuzz.rs"]
 mod http_fuzz;
+#[path = "all/https.rs"]
+mod https;
 #[path = "all/journey.rs"]
 mod journey;
 #[path = "all/kills.rs"]
