@@ -10,6 +10,8 @@ mod acknowledgement;
 mod authorisation;
 #[path = "all/buckets.rs"]
 mod buckets;
+#[path = "all/client.rs"]
+mod client;
 #[path = "all/commands.rs"]
 mod commands;
 #[path = "all/common_minute.rs"]
@@ -26,10 +28,10 @@ mod dead_letters;
 mod demo;
 #[path = "all/equality.rs"]
 mod equality;
-#[path = "all/failures.rs"]
-mod failures;
 #[path = "all/failed_logins.rs"]
 mod failed_logins;
+#[path = "all/failures.rs"]
+mod failures;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]
