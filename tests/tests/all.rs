@@ -14,8 +14,12 @@ mod buckets;
 mod commands;
 #[path = "all/common_minute.rs"]
 mod common_minute;
+#[path = "all/connections.rs"]
+mod connections;
 #[path = "all/conservation.rs"]
 mod conservation;
+#[path = "all/contract.rs"]
+mod contract;
 #[path = "all/dead_letters.rs"]
 mod dead_letters;
 #[path = "all/demo.rs"]
@@ -24,10 +28,16 @@ mod demo;
 mod equality;
 #[path = "all/failed_logins.rs"]
 mod failed_logins;
+#[path = "all/failures.rs"]
+mod failures;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
+#[path = "all/http_fuzz.rs"]
+mod http_fuzz;
+#[path = "all/https.rs"]
+mod https;
 #[path = "all/journey.rs"]
 mod journey;
 #[path = "all/key_rotation.rs"]
@@ -40,6 +50,8 @@ mod late;
 mod logins;
 #[path = "all/migrations.rs"]
 mod migrations;
+#[path = "all/openapi.rs"]
+mod openapi;
 #[path = "all/rate_limit.rs"]
 mod rate_limit;
 #[path = "all/readings.rs"]

@@ -182,13 +182,20 @@ fn config(
         .map_err(|error| TlsFailure::Certificate(error.to_string()))?
         .with_no_client_auth()
         .with_single_cert(chain, key)
-        .map_err(|error| match error {
-            Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => TlsFailure::Mismatch,
-            Error::InvalidCertificate(error) => TlsFailure::Certificate(error.to_string()),
-            error => TlsFailure::Key(error.to_string()),
-        })?;
+        .map_err(|error| refusal(&error))?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
+}
+
+/// Which of the two files the library's refusal is about.
+fn refusal(error: &Error) -> TlsFailure {
+    if *error == Error::InconsistentKeys(InconsistentKeys::KeyMismatch) {
+        TlsFailure::Mismatch
+    } else if let Error::InvalidCertificate(error) = error {
+        TlsFailure::Certificate(error.to_string())
+    } else {
+        TlsFailure::Key(error.to_string())
+    }
 }
 
 fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
