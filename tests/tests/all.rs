@@ -6,6 +6,8 @@
 
 #[path = "all/acknowledgement.rs"]
 mod acknowledgement;
+#[path = "all/administration.rs"]
+mod administration;
 #[path = "all/buckets.rs"]
 mod buckets;
 #[path = "all/commands.rs"]
@@ -18,8 +20,12 @@ mod conservation;
 mod dead_letters;
 #[path = "all/demo.rs"]
 mod demo;
+#[path = "all/disabling.rs"]
+mod disabling;
 #[path = "all/equality.rs"]
 mod equality;
+#[path = "all/fleets.rs"]
+mod fleets;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]

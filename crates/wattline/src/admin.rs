@@ -127,9 +127,16 @@ fn with_store<T>(
     matches: &ArgMatches,
     work: impl AsyncFnOnce(&Store) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let settings = load(matches)?;
+    with_store_of(&load(matches)?, work)
+}
+
+/// The same with settings that are loaded already.
+fn with_store_of<T>(
+    settings: &Settings,
+    work: impl AsyncFnOnce(&Store) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     process::block_on(async {
-        let store = role::store(&settings, 1, STATEMENT_TIMEOUT)?;
+        let store = role::store(settings, 1, STATEMENT_TIMEOUT)?;
         work(&store).await
     })
 }

@@ -76,7 +76,9 @@ async fn add_service_sensor(
         Some(Section::Solar) => ("solar", "Solar", "inverter"),
         None => ("combined", "Combined", "combined"),
     };
-    let position = kind.telemetry_feed().map_or(3, |feed| position_of(feed.section));
+    let position = kind
+        .telemetry_feed()
+        .map_or(3, |feed| position_of(feed.section));
     sqlx::query(include_str!("../queries/add_service_sensor.sql"))
         .bind(building)
         .bind(Uuid::new_v5(&building, format!("hub/{hub_key}").as_bytes()))
