@@ -14,8 +14,12 @@ mod buckets;
 mod commands;
 #[path = "all/common_minute.rs"]
 mod common_minute;
+#[path = "all/connections.rs"]
+mod connections;
 #[path = "all/conservation.rs"]
 mod conservation;
+#[path = "all/contract.rs"]
+mod contract;
 #[path = "all/dead_letters.rs"]
 mod dead_letters;
 #[path = "all/demo.rs"]
@@ -24,12 +28,18 @@ mod demo;
 mod disabling;
 #[path = "all/equality.rs"]
 mod equality;
+#[path = "all/failures.rs"]
+mod failures;
 #[path = "all/fleets.rs"]
 mod fleets;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
+#[path = "all/http_fuzz.rs"]
+mod http_fuzz;
+#[path = "all/https.rs"]
+mod https;
 #[path = "all/journey.rs"]
 mod journey;
 #[path = "all/kills.rs"]
@@ -40,6 +50,8 @@ mod late;
 mod logins;
 #[path = "all/migrations.rs"]
 mod migrations;
+#[path = "all/openapi.rs"]
+mod openapi;
 #[path = "all/readings.rs"]
 mod readings;
 #[path = "all/reads.rs"]

@@ -3,7 +3,8 @@
 use crate::admission::ToldBudget;
 use crate::error::{Problem, complete};
 use crate::extract::ClientAddress;
-use crate::limits::{REQUEST_ID_BYTES, REQUEST_TIMEOUT, REQUESTS_AT_ONCE};
+use crate::forwarded::client_address;
+use crate::limits::{HTTPS_ONLY, REQUEST_ID_BYTES, REQUEST_TIMEOUT, REQUESTS_AT_ONCE};
 use crate::router::router;
 use crate::state::Api;
 use axum::body::Body;
@@ -29,24 +30,25 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 #[derive(Clone)]
 pub(crate) struct Exchange {
     router: Router,
-    metrics: Metrics,
+    api: Api,
     places: Arc<Semaphore>,
 }
 
 impl Exchange {
     pub(crate) fn new(api: Api) -> Self {
         Self {
-            metrics: api.metrics.clone(),
-            router: router(api),
+            router: router(api.clone()),
+            api,
             places: Arc::new(Semaphore::new(REQUESTS_AT_ONCE)),
         }
     }
 
-    /// Answers, whatever happens, a request that came from `peer`.
+    /// Answers, whatever happens, a request that came over a connection from `peer`.
     pub(crate) async fn answer(&self, peer: IpAddr, mut request: Request) -> Response {
         let started = Instant::now();
+        let client = client_address(peer, request.headers(), &self.api.trusted_proxies);
         let request_id = request_id(request.headers());
-        request.extensions_mut().insert(ClientAddress(peer));
+        request.extensions_mut().insert(ClientAddress(client));
         let budget = ToldBudget::default();
         request.extensions_mut().insert(budget.clone());
         let without_body = request.method() == Method::HEAD;
@@ -65,7 +67,11 @@ impl Exchange {
         budget.write(headers);
         // Tokens and readings are nothing for a cache on the way.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        count(&self.metrics, response.status(), started);
+        if self.api.https {
+            let https_only = HeaderValue::from_static(HTTPS_ONLY);
+            headers.insert(header::STRICT_TRANSPORT_SECURITY, https_only);
+        }
+        count(&self.api.metrics, response.status(), started);
         response
     }
 

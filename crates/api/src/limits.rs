@@ -19,6 +19,19 @@ pub(crate) const HEADERS: usize = 500;
 /// How long a client may take to send a request's head, and how long a connection may be idle.
 pub(crate) const HEAD_READ_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a client may take to shake hands on HTTPS: a few round trips, and two signatures.
+pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a client may take to read what the kernel does not hold for it of an answer: enough for
+/// the largest answer over the slowest line in use.
+pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How often the files of the certificate are looked at: whoever renews it need not wait.
+pub(crate) const CERTIFICATE_LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long browsers are told to use HTTPS only, where the process speaks it itself: a year.
+pub(crate) const HTTPS_ONLY: &str = "max-age=31536000";
+
 /// How long a client may take to send a body of at most [`BODY_BYTES`].
 pub(crate) const BODY_READ_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -35,6 +48,13 @@ pub(crate) const LAST_REQUEST_WAIT: Duration = Duration::from_millis(250);
 
 /// Connections held at once; further ones wait in the kernel's queue.
 pub(crate) const CONNECTIONS_AT_ONCE: usize = 4_096;
+
+/// Connections that one address may have, unless it is a trusted proxy's: a quarter, which is plenty for
+/// an office behind one address, and leaves the others theirs.
+pub(crate) const CONNECTIONS_OF_ONE_ADDRESS: usize = CONNECTIONS_AT_ONCE / 4;
+
+/// Length of the network that one IPv6 client has to itself, and can take any address of.
+pub(crate) const IPV6_CLIENT_PREFIX: u8 = 64;
 
 /// Requests worked on at once; further ones wait, within [`REQUEST_TIMEOUT`].
 pub(crate) const REQUESTS_AT_ONCE: usize = 512;

@@ -5,8 +5,9 @@ use crate::config::{Config, Handles};
 use crate::exchange::Exchange;
 use crate::housekeeping::keep_house;
 use crate::limits::{PROBE_INTERVAL, PROBE_TIMEOUT};
-use crate::serve::serve;
+use crate::serve::{Door, serve};
 use crate::state::Api;
+use crate::tls::Tls;
 use ops::failure::Fatal;
 use ops::health::Condition;
 use ops::shutdown::Shutdown;
@@ -28,15 +29,28 @@ pub async fn run(
     shutdown: Shutdown,
 ) -> Result<(), Fatal> {
     let database = handles.health.condition("database");
+    let door = Door {
+        tls: config.tls.clone(),
+        trusted_proxies: config.trusted_proxies.clone(),
+        metrics: handles.metrics.clone(),
+    };
+    let tls = config.tls.clone();
     let api = Api::new(config, store.clone(), handles)
         .map_err(|failure| Fatal(format!("cannot start the api: {failure}")))?;
     tokio::join!(
-        serve(listener, Exchange::new(api.clone()), &shutdown),
+        serve(listener, door, Exchange::new(api.clone()), &shutdown),
         watch_database(&store, &database, &shutdown),
         api.keys.watch(&shutdown),
         keep_house(&api, &shutdown),
+        watch_certificate(tls.as_ref(), &shutdown),
     );
     Ok(())
+}
+
+async fn watch_certificate(tls: Option<&Tls>, shutdown: &Shutdown) {
+    if let Some(tls) = tls {
+        tls.watch(shutdown).await;
+    }
 }
 
 async fn watch_database(store: &Store, condition: &Condition, shutdown: &Shutdown) {

@@ -1,31 +1,42 @@
 //! Connections: taken one by one, each a task of its own that is waited for at the end.
 
+mod conversation;
+mod patience;
+mod places;
+
 use crate::exchange::Exchange;
-use crate::limits::{
-    CONNECTIONS_AT_ONCE, DRAIN_TIMEOUT, HEAD_BYTES, HEAD_READ_TIMEOUT, HEADERS, LAST_REQUEST_WAIT,
-};
-use axum::body::Body;
-use axum::http;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use crate::limits::DRAIN_TIMEOUT;
+use crate::tls::Tls;
+use conversation::converse;
+use ipnet::IpNet;
+use ops::metrics::{Counter, Metrics};
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
-use std::convert::Infallible;
+use places::{Place, Places};
 use std::io;
 use std::net::IpAddr;
-use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
+/// What decides who may connect, and how.
+pub(crate) struct Door {
+    /// Speaks HTTPS with it, HTTP without.
+    pub(crate) tls: Option<Tls>,
+    /// These may have more connections than others.
+    pub(crate) trusted_proxies: Vec<IpNet>,
+    /// Counts connections.
+    pub(crate) metrics: Metrics,
+}
+
 /// Serves until `shutdown`, then lets what is in flight end, for at most [`DRAIN_TIMEOUT`].
-pub(crate) async fn serve(listener: TcpListener, exchange: Exchange, shutdown: &Shutdown) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_AT_ONCE));
+pub(crate) async fn serve(
+    listener: TcpListener,
+    door: Door,
+    exchange: Exchange,
+    shutdown: &Shutdown,
+) {
+    let places = Places::new(door.trusted_proxies, door.metrics.clone());
     let mut connections = JoinSet::new();
     let mut backoff = Backoff::default();
     loop {
@@ -33,13 +44,18 @@ pub(crate) async fn serve(listener: TcpListener, exchange: Exchange, shutdown: &
             () = shutdown.requested() => break,
             Some(ended) = connections.join_next() => report(ended),
             accepted = accept(&listener, &places) => match accepted {
-                Ok((stream, peer, place)) => {
+                Ok((stream, peer, Some(place))) => {
                     backoff.reset();
+                    let acceptor = door.tls.as_ref().map(Tls::acceptor);
                     let (exchange, shutdown) = (exchange.clone(), shutdown.clone());
                     connections.spawn(async move {
-                        converse(stream, peer, exchange, &shutdown).await;
+                        converse(stream, acceptor, peer, exchange, &shutdown).await;
                         drop(place);
                     });
+                }
+                Ok((_, peer, None)) => {
+                    door.metrics.update(|update| update.add(Counter::ApiRefusedConnections, 1));
+                    tracing::debug!(%peer, "closed a connection: its address has too many");
                 }
                 Err(error) => {
                     // Usually too many open files: connections that end make room.
@@ -53,63 +69,17 @@ pub(crate) async fn serve(listener: TcpListener, exchange: Exchange, shutdown: &
     drain(connections).await;
 }
 
+/// The next connection, and a place for it unless its address has too many.
 async fn accept(
     listener: &TcpListener,
-    places: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
-    let place = Arc::clone(places)
-        .acquire_owned()
-        .await
-        .map_err(io::Error::other)?;
+    places: &Places,
+) -> io::Result<(TcpStream, IpAddr, Option<Place>)> {
+    let free = places.free().await?;
     let (stream, peer) = listener.accept().await?;
+    let peer = peer.ip().to_canonical();
     // Answers are small and whole: waiting for more to send would only delay them.
     stream.set_nodelay(true)?;
-    Ok((stream, peer.ip(), place))
-}
-
-async fn converse(stream: TcpStream, peer: IpAddr, exchange: Exchange, shutdown: &Shutdown) {
-    let busy = Arc::new(AtomicBool::new(false));
-    let works = Arc::clone(&busy);
-    let service = service_fn(move |request: http::Request<Incoming>| {
-        let (exchange, works) = (exchange.clone(), Arc::clone(&works));
-        async move {
-            works.store(true, Ordering::Relaxed);
-            let response = exchange.answer(peer, request.map(Body::new)).await;
-            works.store(false, Ordering::Relaxed);
-            Ok::<_, Infallible>(response)
-        }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_READ_TIMEOUT)
-        .max_buf_size(HEAD_BYTES)
-        .max_headers(HEADERS)
-        .serve_connection(TokioIo::new(stream), service);
-    let mut connection = pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = shutdown.requested() => {
-            connection.as_mut().graceful_shutdown();
-            tokio::select! {
-                ended = connection => ended,
-                () = idle(&busy) => Ok(()),
-            }
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "connection ended early");
-    }
-}
-
-/// Waits until no request is worked on. A connection that is told to end would by itself still wait
-/// for its first request.
-async fn idle(busy: &AtomicBool) {
-    loop {
-        sleep(LAST_REQUEST_WAIT).await;
-        if !busy.load(Ordering::Relaxed) {
-            return;
-        }
-    }
+    Ok((stream, peer, places.take(free, peer)))
 }
 
 async fn drain(mut connections: JoinSet<()>) {

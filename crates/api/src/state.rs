@@ -5,6 +5,7 @@ use crate::login::PasswordChecks;
 use crate::password::PasswordFailure;
 use crate::token::KeyRing;
 use domain::time::Timestamp;
+use ipnet::IpNet;
 use ops::clock::Clock;
 use ops::metrics::Metrics;
 use std::sync::Arc;
@@ -20,6 +21,10 @@ pub(crate) struct Shared {
     pub(crate) keys: KeyRing,
     pub(crate) metrics: Metrics,
     pub(crate) passwords: PasswordChecks,
+    /// Proxies whose word about the client is believed.
+    pub(crate) trusted_proxies: Vec<IpNet>,
+    /// Whether the api speaks HTTPS itself.
+    pub(crate) https: bool,
     clock: Clock,
 }
 
@@ -35,6 +40,8 @@ impl Api {
             keys: config.keys,
             metrics: handles.metrics,
             passwords: PasswordChecks::new()?,
+            trusted_proxies: config.trusted_proxies,
+            https: config.tls.is_some(),
             clock: handles.clock,
         })))
     }

@@ -14,6 +14,7 @@ pub use arguments::{arguments, config_path, flags};
 pub use error::{Origin, SettingsError};
 pub use kind::{Kind, parse_duration};
 
+use ipnet::IpNet;
 use kind::Value;
 use sources::Sources;
 use std::collections::BTreeMap;
@@ -188,6 +189,12 @@ impl Settings {
     /// It is not given.
     pub fn pairs(&self, key: &str) -> Result<Vec<(String, String)>, SettingsError> {
         self.required(key, Value::pairs)
+    }
+
+    /// The networks of a [`Kind::Networks`]; none when it is not given.
+    #[must_use]
+    pub fn networks(&self, key: &str) -> Vec<IpNet> {
+        self.optional(key, Value::networks).unwrap_or_default()
     }
 
     /// A path, as it was given.

@@ -36,6 +36,30 @@ impl Answer {
         }
     }
 
+    /// The answer at the beginning of `bytes` and its length, once it is there as a whole. Without a
+    /// `Content-Length` it has no body.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<(Self, usize)> {
+        let end = bytes.windows(4).position(|it| it == b"\r\n\r\n")?;
+        let head = String::from_utf8_lossy(&bytes[..end]);
+        let mut lines = head.split("\r\n");
+        let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
+        let headers: BTreeMap<String, String> = lines
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+            .collect();
+        let length = headers.get("content-length");
+        let length: usize = length.map_or(0, |it| it.parse().unwrap());
+        let body = bytes.get(end + 4..end + 4 + length)?;
+        let text = String::from_utf8_lossy(body).into_owned();
+        let answer = Self {
+            status,
+            headers,
+            body: serde_json::from_str(&text).unwrap_or(Value::Null),
+            text,
+        };
+        Some((answer, end + 4 + length))
+    }
+
     /// The value of a header, empty without it.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {

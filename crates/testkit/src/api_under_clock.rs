@@ -35,6 +35,8 @@ impl ApiUnderClock {
         let key_file = Path::new(&world.settings["WATTLINE_TOKEN_KEY_FILE"]);
         let config = api::Config {
             keys: api::token::KeyRing::open(key_file).unwrap(),
+            tls: None,
+            trusted_proxies: Vec::new(),
         };
         let store = Store::open(&world.settings["WATTLINE_DATABASE_URL"], 8).unwrap();
         let handles = api::Handles {

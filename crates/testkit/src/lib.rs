@@ -11,22 +11,27 @@
 mod answer;
 mod api_client;
 mod api_under_clock;
+mod certificates;
 mod controller;
 mod eventually;
 mod log_reader;
 mod proxy;
 mod running;
 pub mod servers;
+mod socket;
 mod world;
 
 pub use answer::Answer;
 pub use api_client::Client;
 pub use api_under_clock::ApiUnderClock;
+pub use certificates::{Authority, CertifiedPair, PairFiles};
 pub use controller::Controller;
 pub use eventually::{eventually, eventually_within};
 pub use log_reader::{LogRecord, read_topic};
 pub use proxy::{Direction, Proxy};
 pub use reqwest::Method;
 pub use running::{Running, send_signal};
-pub use servers::{Edition, KafkaServer};
+pub use servers::{DatabaseServer, Edition, KafkaServer};
+pub use socket::Socket;
+pub use tokio_rustls::rustls::version as tls_version;
 pub use world::{BuildingPlan, Mode, PASSWORD, USERNAME, World};

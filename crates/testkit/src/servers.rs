@@ -55,6 +55,37 @@ pub fn shared_kafka() -> &'static KafkaServer {
     SHARED.get_or_init(KafkaServer::start)
 }
 
+/// A PostgreSQL and the folder that it lives in.
+#[derive(Debug)]
+pub struct DatabaseServer {
+    server: Mutex<Postgres>,
+    _folder: TempDir,
+}
+
+impl DatabaseServer {
+    /// Starts a server for one test alone, that it may kill. Blocks.
+    #[must_use]
+    pub fn start() -> Self {
+        let folder = embedded::temporary_folder().unwrap();
+        let options = PostgresOptions::new(folder.path(), embedded::Edition::Plain);
+        Self {
+            server: Mutex::new(Postgres::start(&options).unwrap()),
+            _folder: folder,
+        }
+    }
+
+    /// The URL of its own database `postgres`.
+    #[must_use]
+    pub fn url(&self) -> String {
+        self.control().url("postgres")
+    }
+
+    /// The server, to be killed, frozen or restarted.
+    pub fn control(&self) -> MutexGuard<'_, Postgres> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 struct Database {
     server: Postgres,
     _folder: TempDir,

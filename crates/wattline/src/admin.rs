@@ -28,8 +28,8 @@ pub(crate) fn command() -> Command {
     Command::new("admin")
         .about("Administers buildings, sensors, users, their links and tokens, and signing keys")
         .after_help(
-            "Every command may be repeated: what is so already is not changed. Every change prints \
-             the difference that it makes, and with --dry-run only prints it.",
+            "What is so already is not changed, so commands may be repeated. Each prints the \
+             difference that it makes, and with --dry-run only prints it.",
         )
         .subcommand_required(true)
         .subcommand(apply::command())

@@ -1,7 +1,8 @@
 //! `wattline check`: connects to every server of the settings, and tells what it found.
 
 use crate::failure::Failure;
-use crate::{output, process, role};
+use crate::{https, output, process, role};
+use ops::clock::Clock;
 use ops::settings::Settings;
 use std::time::Duration;
 use store::Edition;
@@ -23,6 +24,7 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
             findings.push(("kafka", log(settings).await?));
         }
         findings.push(("token keys", token_keys(settings)));
+        findings.push(("https", https::look(settings, Clock::system().now_micros())));
         Ok(findings)
     })?;
     let mut missing = 0;

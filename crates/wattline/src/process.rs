@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use ops::logging::{self, Format};
 use ops::settings::Settings;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::future::Future;
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -29,6 +30,19 @@ pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
     let outcome = runtime.block_on(work);
     runtime.shutdown_timeout(BLOCKED_PATIENCE);
     outcome
+}
+
+/// Lets the process have as many open files as it may: every connection is one, and what systems start
+/// with is often too few for all that the api takes.
+pub(crate) fn raise_open_files() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let all = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    if let Err(error) = setrlimit(Resource::Nofile, all) {
+        tracing::warn!(%error, current, "cannot raise the number of open files");
+    }
 }
 
 /// Writes a failure's one line to standard error.

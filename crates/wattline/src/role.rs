@@ -2,7 +2,7 @@
 
 use crate::direct;
 use crate::failure::Failure;
-use crate::process;
+use crate::{https, process};
 use aggregator::writer::Writer;
 use bridge::{DirectLog, KafkaConfig, KafkaLog, Log};
 use kafka::Cluster;
@@ -329,6 +329,7 @@ fn start_direct(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> Resu
 }
 
 async fn start_api(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> Result<(), Failure> {
+    process::raise_open_files();
     let path = settings.path("token_key_file")?;
     let keys = api::token::KeyRing::open(&path).map_err(|error| {
         settings.unacceptable(
@@ -336,6 +337,11 @@ async fn start_api(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> R
             format!("a key file, as `wattline admin token new-key` makes one ({error})"),
         )
     })?;
+    let config = api::Config {
+        keys,
+        tls: https::certificate(settings)?,
+        trusted_proxies: settings.networks("trusted_proxies"),
+    };
     let listener = listen(settings, "http_listen").await?;
     let store = store(settings, API_CONNECTIONS, api::REQUEST_TIMEOUT)?;
     let handles = api::Handles {
@@ -343,7 +349,6 @@ async fn start_api(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> R
         health: shared.health.clone(),
         clock: Clock::system(),
     };
-    let config = api::Config { keys };
     tasks.spawn(api::run(
         config,
         listener,

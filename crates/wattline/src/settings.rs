@@ -109,6 +109,27 @@ pub static SETTINGS: &[Setting] = &[
         secret: false,
     },
     Setting {
+        key: "tls_cert_file",
+        help: "certificate chain in PEM: with it and tls_key_file the public API speaks HTTPS",
+        default: None,
+        kind: Kind::Path,
+        secret: false,
+    },
+    Setting {
+        key: "tls_key_file",
+        help: "private key of the certificate in PEM",
+        default: None,
+        kind: Kind::Path,
+        secret: false,
+    },
+    Setting {
+        key: "trusted_proxies",
+        help: "networks whose Forwarded and X-Forwarded-For are believed, comma list",
+        default: None,
+        kind: Kind::Networks,
+        secret: false,
+    },
+    Setting {
         key: "raw_retention",
         help: "how long single records are kept; older ones are refused",
         default: Some("7d"),
@@ -154,6 +175,12 @@ pub const KAFKA: &[&str] = &[
 /// What only the aggregator needs.
 pub const AGGREGATOR: &[&str] = &["kafka_group", "raw_retention"];
 /// What only the api needs.
-pub const API: &[&str] = &["http_listen", "token_key_file"];
+pub const API: &[&str] = &[
+    "http_listen",
+    "token_key_file",
+    "tls_cert_file",
+    "tls_key_file",
+    "trusted_proxies",
+];
 /// What decides whether there is a log.
 pub const LOG_MODE: &[&str] = &["log_mode"];

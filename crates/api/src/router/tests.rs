@@ -49,7 +49,12 @@ impl Fixture {
             clock: clock.clone(),
         };
         let store = Store::open("postgres://nobody@127.0.0.1:1/none", 1).unwrap();
-        let api = Api::new(Config { keys: keys.clone() }, store, handles).unwrap();
+        let config = Config {
+            keys: keys.clone(),
+            tls: None,
+            trusted_proxies: Vec::new(),
+        };
+        let api = Api::new(config, store, handles).unwrap();
         Self {
             exchange: Exchange::new(api),
             keys,

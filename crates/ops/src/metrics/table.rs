@@ -23,6 +23,7 @@ pub enum Counter {
     ApiRequests,
     ApiRateLimitedRequests,
     ApiRefusedLogins,
+    ApiRefusedConnections,
 }
 
 /// What is measured and goes up and down.
@@ -31,6 +32,7 @@ pub enum Counter {
 pub enum Gauge {
     BridgeInFlightMessages,
     AggregatorLagMessages,
+    ApiConnections,
     Ready,
 }
 
@@ -106,7 +108,7 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
@@ -123,6 +125,7 @@ impl Counter {
         Self::ApiRequests,
         Self::ApiRateLimitedRequests,
         Self::ApiRefusedLogins,
+        Self::ApiRefusedConnections,
     ];
 
     /// Its line in the table.
@@ -162,15 +165,18 @@ impl Counter {
                 "Requests that were refused because their user's hour was spent."),
             Self::ApiRefusedLogins => labelled("wattline_api_refused_logins_total",
                 "Logins that were refused, by reason.", LOGIN_REFUSAL),
+            Self::ApiRefusedConnections => row("wattline_api_refused_connections_total",
+                "Connections that were closed at once: their address had as many as one may have."),
         }
     }
 }
 
 impl Gauge {
     /// All of them, in their order.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 4] = [
         Self::BridgeInFlightMessages,
         Self::AggregatorLagMessages,
+        Self::ApiConnections,
         Self::Ready,
     ];
 
@@ -183,6 +189,8 @@ impl Gauge {
                 "Messages that were received and are not durable yet."),
             Self::AggregatorLagMessages => row("wattline_aggregator_lag_messages",
                 "Messages that wait in the log for the aggregator."),
+            Self::ApiConnections => row("wattline_api_connections",
+                "Connections of clients that are open."),
             Self::Ready => row("wattline_ready",
                 "1 when the process can do its job now, otherwise 0."),
         }

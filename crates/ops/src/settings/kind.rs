@@ -4,6 +4,8 @@ mod value;
 
 pub(super) use value::Value;
 
+use ipnet::IpNet;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// The longest span: a hundred years, so that adding it to any date in use cannot overflow.
@@ -38,6 +40,8 @@ pub enum Kind {
     List,
     /// A list of `key=value`.
     Pairs,
+    /// A list of networks such as `10.0.0.0/8`; an address is the network of itself alone.
+    Networks,
 }
 
 /// A value as it was given.
@@ -72,6 +76,10 @@ impl Kind {
             Self::Path => "a path".to_owned(),
             Self::List => "texts with commas between them".to_owned(),
             Self::Pairs => "key=value with commas between them".to_owned(),
+            Self::Networks => {
+                "networks such as 10.0.0.0/8, fd00::/8 or 192.0.2.1 with commas between them"
+                    .to_owned()
+            }
         }
     }
 
@@ -82,7 +90,8 @@ impl Kind {
             Self::SocketAddress
             | Self::Integer { .. }
             | Self::Duration { .. }
-            | Self::Choice(_) => true,
+            | Self::Choice(_)
+            | Self::Networks => true,
             Self::Text | Self::Url(_) | Self::Path | Self::List | Self::Pairs => false,
         }
     }
@@ -93,6 +102,7 @@ impl Kind {
             (Raw::Text(text), _) => text,
             (Raw::Items(items), Self::List) => return Some(Value::List(items)),
             (Raw::Items(items), Self::Pairs) => return pairs(items),
+            (Raw::Items(items), Self::Networks) => return networks(&items),
             (Raw::Items(_), _) => return None,
         };
         match self {
@@ -109,6 +119,7 @@ impl Kind {
             Self::Path => (!text.is_empty()).then(|| Value::Path(text.into())),
             Self::List => Some(Value::List(items(&text))),
             Self::Pairs => pairs(items(&text)),
+            Self::Networks => networks(&items(&text)),
         }
     }
 }
@@ -170,6 +181,15 @@ fn pairs(items: Vec<String>) -> Option<Value> {
     };
     let pairs = items.into_iter().map(pair).collect::<Option<_>>()?;
     Some(Value::Pairs(pairs))
+}
+
+fn networks(items: &[String]) -> Option<Value> {
+    let network = |item: &String| {
+        let alone = || item.parse::<IpAddr>().ok().map(IpNet::from);
+        item.parse().ok().or_else(alone)
+    };
+    let networks = items.iter().map(network).collect::<Option<_>>()?;
+    Some(Value::Networks(networks))
 }
 
 #[cfg(test)]

@@ -63,3 +63,30 @@ fn pairs_keep_their_order_and_an_equals_sign_in_the_value() {
         assert!(Kind::Pairs.read(Raw::Text(refused.to_owned())).is_none());
     }
 }
+
+#[test]
+fn networks_are_written_with_their_length_and_an_address_is_one_of_itself() {
+    let check = |text: &str, expected: &[&str]| {
+        let read = Kind::Networks.read(Raw::Text(text.to_owned())).unwrap();
+        let told: Vec<_> = read.networks().unwrap();
+        let told: Vec<_> = told.iter().map(ToString::to_string).collect();
+        assert_eq!(told, expected, "{text}");
+    };
+    check("10.0.0.0/8, 192.0.2.1", &["10.0.0.0/8", "192.0.2.1/32"]);
+    check("fd00::/8,::1", &["fd00::/8", "::1/128"]);
+    check("", &[]);
+    for refused in [
+        "10.0.0.0/33",
+        "10.0.0",
+        "proxy",
+        "10.0.0.0/8 ::1",
+        "[::1]",
+        "10.0.0.0/",
+    ] {
+        let read = Kind::Networks.read(Raw::Text(refused.to_owned()));
+        assert!(read.is_none(), "{refused}");
+    }
+    let items = vec!["10.0.0.0/8".to_owned(), "::1".to_owned()];
+    let read = Kind::Networks.read(Raw::Items(items)).unwrap();
+    assert_eq!(read.shown(), "10.0.0.0/8, ::1/128");
+}

@@ -1,6 +1,7 @@
 //! A value that is what its setting expects.
 
 use crate::settings::redaction::{excerpt, redacted};
+use ipnet::IpNet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,6 +17,7 @@ pub(in crate::settings) enum Value {
     Path(PathBuf),
     List(Vec<String>),
     Pairs(Vec<(String, String)>),
+    Networks(Vec<IpNet>),
 }
 
 impl Value {
@@ -35,6 +37,10 @@ impl Value {
             Self::Pairs(pairs) => {
                 let keys: Vec<_> = pairs.iter().map(|(key, _)| format!("{key}=***")).collect();
                 format!("{keys:?}")
+            }
+            Self::Networks(networks) => {
+                let networks: Vec<_> = networks.iter().map(IpNet::to_string).collect();
+                networks.join(", ")
             }
         }
     }
@@ -84,6 +90,13 @@ impl Value {
     pub(in crate::settings) fn pairs(&self) -> Option<Vec<(String, String)>> {
         if let Self::Pairs(pairs) = self {
             return Some(pairs.clone());
+        }
+        None
+    }
+
+    pub(in crate::settings) fn networks(&self) -> Option<Vec<IpNet>> {
+        if let Self::Networks(networks) = self {
+            return Some(networks.clone());
         }
         None
     }
