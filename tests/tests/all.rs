@@ -8,6 +8,8 @@
 mod acknowledgement;
 #[path = "all/authorisation.rs"]
 mod authorisation;
+#[path = "all/administration.rs"]
+mod administration;
 #[path = "all/buckets.rs"]
 mod buckets;
 #[path = "all/client.rs"]
@@ -26,12 +28,16 @@ mod contract;
 mod dead_letters;
 #[path = "all/demo.rs"]
 mod demo;
+#[path = "all/disabling.rs"]
+mod disabling;
 #[path = "all/equality.rs"]
 mod equality;
 #[path = "all/failed_logins.rs"]
 mod failed_logins;
 #[path = "all/failures.rs"]
 mod failures;
+#[path = "all/fleets.rs"]
+mod fleets;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]
