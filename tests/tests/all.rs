@@ -40,6 +40,8 @@ mod late;
 mod logins;
 #[path = "all/migrations.rs"]
 mod migrations;
+#[path = "all/proxies.rs"]
+mod proxies;
 #[path = "all/readings.rs"]
 mod readings;
 #[path = "all/reads.rs"]
