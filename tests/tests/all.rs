@@ -6,6 +6,8 @@
 
 #[path = "all/acknowledgement.rs"]
 mod acknowledgement;
+#[path = "all/authorisation.rs"]
+mod authorisation;
 #[path = "all/buckets.rs"]
 mod buckets;
 #[path = "all/commands.rs"]
@@ -16,6 +18,8 @@ mod common_minute;
 mod connections;
 #[path = "all/conservation.rs"]
 mod conservation;
+#[path = "all/contract.rs"]
+mod contract;
 #[path = "all/dead_letters.rs"]
 mod dead_letters;
 #[path = "all/demo.rs"]
@@ -24,14 +28,20 @@ mod demo;
 mod equality;
 #[path = "all/failures.rs"]
 mod failures;
+#[path = "all/failed_logins.rs"]
+mod failed_logins;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
+#[path = "all/http_fuzz.rs"]
+mod http_fuzz;
 #[path = "all/https.rs"]
 mod https;
 #[path = "all/journey.rs"]
 mod journey;
+#[path = "all/key_rotation.rs"]
+mod key_rotation;
 #[path = "all/kills.rs"]
 mod kills;
 #[path = "all/late.rs"]
@@ -42,12 +52,18 @@ mod logins;
 mod migrations;
 #[path = "all/proxies.rs"]
 mod proxies;
+#[path = "all/openapi.rs"]
+mod openapi;
+#[path = "all/rate_limit.rs"]
+mod rate_limit;
 #[path = "all/readings.rs"]
 mod readings;
 #[path = "all/reads.rs"]
 mod reads;
 #[path = "all/records.rs"]
 mod records;
+#[path = "all/tokens.rs"]
+mod tokens;
 #[path = "all/tree.rs"]
 mod tree;
 

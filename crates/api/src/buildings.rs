@@ -5,15 +5,20 @@ use crate::extract::User;
 use crate::state::Api;
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::Building;
 use uuid::Uuid;
 
-#[derive(Serialize)]
+/// A building.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Building")]
 pub(crate) struct BuildingBody {
     uuid: Uuid,
     name: String,
+    /// IANA name; rules where a day starts.
     timezone: String,
+    /// Changes how curtailment behaves.
     consumption_compensated_curtailment: bool,
 }
 

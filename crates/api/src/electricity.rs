@@ -10,35 +10,48 @@ use crate::state::Api;
 use asked::{Asked, Grain};
 use axum::extract::State;
 use domain::electricity::{BuildingPower, Metered, Read, Sample, Source, consumption};
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{LatestSample, Sensor};
 use uuid::Uuid;
 
 /// The building's power; watt.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "BuildingPower")]
 pub(crate) struct BuildingPowerBody {
+    /// Epoch seconds of the oldest part.
     datetime: i64,
+    /// Delivery − return delivery.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
     delivery: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
     return_delivery: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
     production: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
     charge: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
     discharge: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
     consumption: Option<i64>,
 }
 
 /// A sensor's power; watt.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SensorPower")]
 pub(crate) struct SensorPowerBody {
     sensor_uuid: Uuid,
+    /// None of an EV socket.
     energy_method: Option<&'static str>,
+    /// Epoch seconds.
     datetime: i64,
     value: i64,
 }

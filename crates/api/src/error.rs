@@ -6,6 +6,7 @@ use crate::token::{SigningFailure, TokenRefusal};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
 use store::StoreFailure;
@@ -46,7 +47,7 @@ pub(crate) enum Problem {
 }
 
 /// A rule that a request breaks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Violation {
     /// JSON pointer into the body; of a query parameter its name behind a slash.
     pub(crate) field: String,
@@ -102,8 +103,18 @@ impl Problem {
         }
     }
 
+    /// The status.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.row().0
+    }
+
+    /// The stable code.
+    pub(crate) fn code(&self) -> &'static str {
+        self.row().1
+    }
+
     /// The words, for people.
-    fn detail(&self) -> Cow<'static, str> {
+    pub(crate) fn detail(&self) -> Cow<'static, str> {
         let words = match self {
             Self::NotAuthenticated => "the request has no bearer token",
             Self::TokenNotValid(why) => why,
@@ -129,7 +140,7 @@ impl Problem {
     }
 
     /// The body, as the outermost layer sends it.
-    fn body(&self, request_id: &str) -> Document<'_> {
+    pub(crate) fn body(&self, request_id: &str) -> Document<'_> {
         let (status, code) = self.row();
         Document {
             kind: "about:blank",
@@ -147,16 +158,23 @@ impl Problem {
     }
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
+/// Why a request is not answered as asked (RFC 9457).
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+pub(crate) struct Document<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
+    /// The status in words.
     title: &'static str,
     status: u16,
+    /// What happened, for people.
     detail: Cow<'static, str>,
+    /// What happened, for machines; stable.
     code: &'static str,
+    /// Of a 400: every rule that the request breaks.
     #[serde(skip_serializing_if = "Option::is_none")]
     errors: Option<&'a [Violation]>,
+    /// Of a server error: what names it in the service's log.
     #[serde(skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
 }

@@ -16,6 +16,6 @@ pub(crate) use found::Found;
 pub(crate) use member::{Link, Member, authorise};
 pub(crate) use page::Page;
 pub(crate) use path::PathUuid;
-pub(crate) use query::{Parameters, epoch_seconds};
+pub(crate) use query::{BrokenRule, Parameters, epoch_seconds};
 pub(crate) use user::{User, bearer};
 pub(crate) use uuid::parse_uuid;

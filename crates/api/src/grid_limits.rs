@@ -12,17 +12,23 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use domain::grid_limit::{GridLimit, first_changeable};
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::DeletionRefusal;
 use uuid::Uuid;
 
-/// An occurrence; times in epoch seconds.
-#[derive(Serialize)]
+/// An occurrence of the grid limit schedule; times in epoch seconds.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "GridLimit")]
 pub(crate) struct GridLimitBody {
     grid_limit_uuid: Uuid,
     start_time: i64,
     end_time: i64,
+    /// Most power from the grid.
+    #[schemars(range(min = 0))]
     delivery_limit_watts: i32,
+    /// Most power to the grid.
+    #[schemars(range(min = 0))]
     return_delivery_limit_watts: i32,
 }
 

@@ -3,8 +3,11 @@
 mod admission;
 mod buildings;
 mod config;
+mod described;
+mod description;
 mod electricity;
 mod error;
+mod example;
 mod exchange;
 mod extract;
 mod forwarded;
@@ -12,6 +15,7 @@ mod grid_limits;
 mod housekeeping;
 mod limits;
 mod login;
+mod openapi;
 pub mod password;
 mod refresh;
 mod router;
@@ -24,5 +28,6 @@ pub mod token;
 
 pub use config::{Config, Handles};
 pub use limits::REQUEST_TIMEOUT;
+pub use openapi::document as openapi;
 pub use router::{Access, Operation, operations};
 pub use run::run;

@@ -1,13 +1,14 @@
 //! Every operation of the API, in one table, and who may use it.
 //!
 //! The router is made from the table, so that no operation can stand in it without saying who may use
-//! it; tests walk the table and hold every operation to what it says.
+//! it and what it does; tests walk the table and hold every operation to what it says.
 
 use crate::admission::admit;
+use crate::description::Description;
 use crate::error::Problem;
 use crate::extract::{authorise, refuse_large_body};
 use crate::state::Api;
-use crate::{buildings, electricity, grid_limits, login, refresh, sensors};
+use crate::{buildings, described, electricity, grid_limits, login, openapi, refresh, sensors};
 use axum::Router;
 use axum::handler::Handler;
 use axum::http::Method;
@@ -36,6 +37,8 @@ pub struct Operation {
     pub path: &'static str,
     /// Who may use it.
     pub access: Access,
+    /// What the OpenAPI document says of it.
+    pub(crate) describe: fn() -> Description,
     route: MethodRouter<Api>,
 }
 
@@ -45,22 +48,25 @@ pub struct Operation {
 pub fn operations() -> Vec<Operation> {
     use Access::{Building, Open, User};
     vec![
-        post("/public-api/token/", Open, login::log_in),
-        post("/public-api/token/refresh/", Open, refresh::refresh),
+        post("/public-api/token/", Open, login::log_in, described::tokens::log_in),
+        post("/public-api/token/refresh/", Open, refresh::refresh, described::tokens::refresh),
 
-        get("/public-api/buildings/", User, buildings::list),
+        get("/public-api/buildings/", User, buildings::list, described::buildings::list),
 
-        get("/public-api/buildings/{building}/sensors/", Building, sensors::list),
-        get("/public-api/buildings/{building}/electricity/actual/", Building, electricity::actual),
-        get("/public-api/buildings/{building}/electricity/latest/", Building, electricity::latest),
-        get("/public-api/buildings/{building}/electricity/sensors/actual/", Building, electricity::sensors_actual),
-        get("/public-api/buildings/{building}/electricity/sensors/latest/", Building, electricity::sensors_latest),
+        get("/public-api/buildings/{building}/sensors/", Building, sensors::list, described::buildings::sensors),
+        get("/public-api/buildings/{building}/electricity/actual/", Building, electricity::actual, described::electricity::actual),
+        get("/public-api/buildings/{building}/electricity/latest/", Building, electricity::latest, described::electricity::latest),
+        get("/public-api/buildings/{building}/electricity/sensors/actual/", Building, electricity::sensors_actual, described::electricity::sensors_actual),
+        get("/public-api/buildings/{building}/electricity/sensors/latest/", Building, electricity::sensors_latest, described::electricity::sensors_latest),
 
-        get("/public-api/buildings/{building}/schedules/grid_limits/", Building, grid_limits::list),
-        post("/public-api/buildings/{building}/schedules/grid_limits/", Building, grid_limits::create),
-        post("/public-api/buildings/{building}/schedules/grid_limits/bulk-delete/", Building, grid_limits::bulk_delete),
-        get("/public-api/buildings/{building}/schedules/grid_limits/{grid_limit_uuid}/", Building, grid_limits::one),
-        delete("/public-api/buildings/{building}/schedules/grid_limits/{grid_limit_uuid}/", Building, grid_limits::delete),
+        get("/public-api/buildings/{building}/schedules/grid_limits/", Building, grid_limits::list, described::grid_limits::list),
+        post("/public-api/buildings/{building}/schedules/grid_limits/", Building, grid_limits::create, described::grid_limits::create),
+        post("/public-api/buildings/{building}/schedules/grid_limits/bulk-delete/", Building, grid_limits::bulk_delete, described::grid_limits::bulk_delete),
+        get("/public-api/buildings/{building}/schedules/grid_limits/{grid_limit_uuid}/", Building, grid_limits::one, described::grid_limits::one),
+        delete("/public-api/buildings/{building}/schedules/grid_limits/{grid_limit_uuid}/", Building, grid_limits::delete, described::grid_limits::delete),
+
+        get("/public-api/openapi.json/", Open, openapi::json, described::documentation::document),
+        get("/public-api/docs/", Open, openapi::page, described::documentation::page),
     ]
 }
 
@@ -68,11 +74,13 @@ fn get<H: Handler<T, Api>, T: 'static>(
     path: &'static str,
     access: Access,
     handler: H,
+    describe: fn() -> Description,
 ) -> Operation {
     Operation {
         method: Method::GET,
         path,
         access,
+        describe,
         route: routing::get(handler),
     }
 }
@@ -81,11 +89,13 @@ fn post<H: Handler<T, Api>, T: 'static>(
     path: &'static str,
     access: Access,
     handler: H,
+    describe: fn() -> Description,
 ) -> Operation {
     Operation {
         method: Method::POST,
         path,
         access,
+        describe,
         route: routing::post(handler),
     }
 }
@@ -94,11 +104,13 @@ fn delete<H: Handler<T, Api>, T: 'static>(
     path: &'static str,
     access: Access,
     handler: H,
+    describe: fn() -> Description,
 ) -> Operation {
     Operation {
         method: Method::DELETE,
         path,
         access,
+        describe,
         route: routing::delete(handler),
     }
 }

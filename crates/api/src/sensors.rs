@@ -7,34 +7,48 @@ use axum::Json;
 use axum::extract::State;
 use domain::electricity::{Source, sources};
 use domain::sensor::{SensorKind, Sign};
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Contributor, Sensor, Series};
 use uuid::Uuid;
 
-#[derive(Serialize)]
+/// A sensor of a building.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Sensor")]
 pub(crate) struct SensorBody {
+    /// Number; not the same as its uuid.
     id: i64,
     sensor_uuid: Uuid,
     name: String,
+    /// What it measures.
+    #[schemars(extend("enum" = SensorKind::ALL.map(SensorKind::as_str)))]
     kind: &'static str,
     unit: &'static str,
+    /// The kind again, of an electric sensor.
     energy_method: Option<&'static str>,
+    /// Configured minimum interval of its meter readings.
+    #[schemars(extend("enum" = ["minute", "quarter", "day"]))]
     min_interval: String,
     sensor_hub: HubBody,
     /// Of a combined sensor; of all others empty.
     contributors: Vec<ContributorBody>,
 }
 
-#[derive(Serialize)]
+/// A collection of sensors.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SensorHub")]
 struct HubBody {
     uuid: Uuid,
     name: String,
     kind: String,
 }
 
-#[derive(Clone, Serialize)]
+/// A part of a combined sensor.
+#[derive(Clone, Serialize, JsonSchema)]
+#[schemars(rename = "Contributor")]
 struct ContributorBody {
     sensor_uuid: Uuid,
+    /// 1 or -1.
     factor: i32,
 }
 

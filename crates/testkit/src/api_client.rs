@@ -75,6 +75,22 @@ impl Client {
         Answer::of(request.send().await.unwrap()).await
     }
 
+    /// The whole answer to any request below `/public-api`, without the client's own token.
+    pub async fn send_raw(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(String, Vec<u8>)],
+        body: Vec<u8>,
+    ) -> Answer {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let mut request = self.http.request(method, format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(name, value.as_slice());
+        }
+        Answer::of(request.body(body).send().await.unwrap()).await
+    }
+
     /// The whole answer to a POST below `/public-api` with these bytes as body, whatever they are.
     pub async fn post_bytes(&self, path: &str, body: impl Into<Vec<u8>>) -> Answer {
         let mut request = self.http.post(format!("{}{path}", self.base));

@@ -4,7 +4,9 @@ use crate::failure::Failure;
 use crate::settings::{
     AGGREGATOR, API, DATABASE, HTTP, KAFKA, LOG_MODE, LOGGING, MQTT, OPERATIONS, SETTINGS,
 };
-use crate::{admin, check, dead_letters, demo, migrate, process, role, schemas, simulate};
+use crate::{
+    admin, check, dead_letters, demo, documents, migrate, process, role, schemas, simulate,
+};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use ops::settings::{Settings, arguments};
 use std::ffi::OsString;
@@ -55,6 +57,8 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         "admin" => admin::run(matches),
         "dead-letters" => dead_letters::run(matches),
         "schemas" => schemas::run(),
+        "openapi" => documents::run_openapi(),
+        "asyncapi" => documents::run_asyncapi(),
         other => Err(Failure::Usage(format!("unknown subcommand {other}"))),
     }?;
     Ok(ExitCode::SUCCESS)
@@ -116,6 +120,8 @@ fn command() -> Command {
         .subcommand(admin::command())
         .subcommand(dead_letters::command())
         .subcommand(Command::new("schemas").about("Prints the JSON Schemas by record name"))
+        .subcommand(Command::new("openapi").about("Prints the OpenAPI document of the public API"))
+        .subcommand(Command::new("asyncapi").about("Prints the AsyncAPI document of the topics"))
 }
 
 /// A switch without a value.

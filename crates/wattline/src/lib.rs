@@ -6,6 +6,7 @@ mod command_line;
 mod dead_letters;
 mod demo;
 mod direct;
+mod documents;
 mod failure;
 pub mod fleet_file;
 mod https;

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod asyncapi;
 pub mod decode;
 pub mod envelope;
 pub mod json;

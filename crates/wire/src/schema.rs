@@ -26,6 +26,9 @@ pub const SCHEMAS: [(RecordKind, &str); 5] = [
     ),
 ];
 
+/// The JSON Schema of the desired control state, which controllers receive, as JSON text.
+pub const DESIRED: &str = include_str!("../../../schemas/desired-1.0.0.schema.json");
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -121,6 +121,7 @@ fn an_outside_library_stays_in_its_room() {
         ("jsonschema", &["wire"]),
         ("jsonwebtoken", &["api"]),
         ("argon2", &["api"]),
+        ("schemars", &["api"]),
         ("tokio-rustls", &["api", "testkit"]),
         ("x509-parser", &["api"]),
         ("reqwest", &["testkit"]),

@@ -261,6 +261,18 @@ mod tests {
         Fields::new(properties)
     }
 
+    fn violations<T: std::fmt::Debug>(finished: Result<T, Problem>) -> Vec<Violation> {
+        match finished {
+            Ok(_) => Vec::new(),
+            Err(problem) => {
+                let Problem::Invalid(violations) = problem else {
+                    panic!("{problem:?}");
+                };
+                violations
+            }
+        }
+    }
+
     #[test]
     fn all_violations_are_told_at_once_and_unknown_properties_are_named() {
         let mut fields = fields(json!({"username": 5, "user/na~me": 1, "x": null}));
@@ -288,10 +300,10 @@ mod tests {
             let mut fields = fields(serde_json::from_str(&format!(r#"{{"n":{text}}}"#)).unwrap());
             let n = fields.required_integer("n");
             let finished = fields.finish(n);
-            let found = finished.map_err(|problem| match problem {
-                Problem::Invalid(violations) => violations[0].code,
-                other => panic!("{other:?}"),
-            });
+            let found = match &finished {
+                Ok(integer) => Ok(*integer),
+                Err(_) => Err(violations(finished)[0].code),
+            };
             assert_eq!(found, expected, "{text}");
         };
         for same in ["60", "60.0", "6e1", "600e-1", "60.00000000000000000001"] {
@@ -322,11 +334,7 @@ mod tests {
         let check = |value: Value, expected: &[(&str, &str)]| {
             let mut fields = fields(json!({"uuids": value}));
             let uuids = fields.required_uuids("uuids", 3);
-            let told = match fields.finish(uuids) {
-                Ok(_) => Vec::new(),
-                Err(Problem::Invalid(violations)) => violations,
-                Err(other) => panic!("{other:?}"),
-            };
+            let told = violations(fields.finish(uuids));
             let told: Vec<_> = told.iter().map(|it| (it.field.as_str(), it.code)).collect();
             assert_eq!(told, expected, "{value}");
         };

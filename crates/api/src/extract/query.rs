@@ -1,7 +1,6 @@
 //! The query string, in which parameters repeat.
 
 use crate::error::{Problem, Violation};
-use crate::limits::LARGEST_INTEGER;
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use domain::time::Timestamp;
@@ -25,45 +24,46 @@ impl Parameters {
             .map(str::trim)
     }
 
-    /// The value of a parameter that may be left out but not repeat, as `read` understands it; what
-    /// it does not understand breaks the rule `code`, which `rule` tells.
-    pub(crate) fn optional<T>(
+    /// Reads a parameter that may be given once: `None` when it is not there, and when it breaks a
+    /// rule, which is then told among the violations.
+    pub(crate) fn once<T>(
         &self,
         name: &str,
         violations: &mut Vec<Violation>,
-        (code, rule): (&'static str, &str),
-        read: impl Fn(&str) -> Option<T>,
+        read: impl FnOnce(&str) -> Result<T, BrokenRule>,
     ) -> Option<T> {
         let mut values = self.all(name);
-        let value = values.next()?;
-        let field = format!("/{name}");
-        if values.next().is_some() {
-            let detail = format!("{name} can be given once only");
-            violations.push(Violation::new(field, "repeated", detail));
-            return None;
+        let first = values.next()?;
+        let value = match values.next() {
+            Some(_) => Err(("repeated", "may be given once only")),
+            None => read(first),
+        };
+        match value {
+            Ok(value) => Some(value),
+            Err((code, rule)) => {
+                let detail = format!("{name} {rule}");
+                violations.push(Violation::new(format!("/{name}"), code, detail));
+                None
+            }
         }
-        let understood = read(value);
-        if understood.is_none() {
-            violations.push(Violation::new(field, code, format!("{name} {rule}")));
-        }
-        understood
-    }
-
-    /// A point in time, in whole epoch seconds, that may be left out.
-    pub(crate) fn optional_seconds(
-        &self,
-        name: &str,
-        violations: &mut Vec<Violation>,
-    ) -> Option<Timestamp> {
-        let rule = ("not_epoch_seconds", "must be whole epoch seconds");
-        self.optional(name, violations, rule, epoch_seconds)
     }
 }
 
-/// Reads whole seconds within the range of a body's integers; milliseconds are beyond it.
-pub(crate) fn epoch_seconds(text: &str) -> Option<Timestamp> {
-    let seconds: i32 = text.parse().ok()?;
-    (seconds >= -LARGEST_INTEGER).then(|| Timestamp::from_seconds(seconds.into()))
+/// The code of the rule that a parameter breaks, and what it says, after the parameter's name.
+pub(crate) type BrokenRule = (&'static str, &'static str);
+
+/// A time this far from 1970 is in milliseconds: in seconds it is the year 5138.
+const FIRST_MILLISECONDS: u64 = 100_000_000_000;
+
+/// Reads a moment in whole epoch seconds.
+pub(crate) fn epoch_seconds(text: &str) -> Result<Timestamp, BrokenRule> {
+    match text.parse::<i64>() {
+        Ok(seconds) if seconds.unsigned_abs() < FIRST_MILLISECONDS => {
+            Ok(Timestamp::from_seconds(seconds))
+        }
+        Ok(_) => Err(("out_of_range", "must be in seconds, not in milliseconds")),
+        Err(_) => Err(("not_an_integer", "must be whole seconds since the epoch")),
+    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Parameters {

@@ -1,7 +1,9 @@
 //! What a request about grid limits asks for.
 
 use crate::error::{Problem, Violation};
-use crate::extract::{Fields, Parameters, epoch_seconds, parse_uuid};
+use crate::extract::{
+    BrokenRule as BrokenParameter, Fields, Parameters, epoch_seconds, parse_uuid,
+};
 use crate::limits::LARGEST_INTEGER;
 use domain::grid_limit::{Asked, BrokenRule, GridLimit, HORIZON_DAYS, LONGEST};
 use domain::time::Timestamp;
@@ -68,10 +70,9 @@ impl Listed {
     /// Reads `from`, `until` and `cursor`.
     pub(super) fn of(parameters: &Parameters) -> Result<Self, Problem> {
         let mut violations: Vec<Violation> = Vec::new();
-        let from = parameters.optional_seconds("from", &mut violations);
-        let until = parameters.optional_seconds("until", &mut violations);
-        let rule = ("not_a_cursor", "must be one of a link to a next page");
-        let cursor = parameters.optional("cursor", &mut violations, rule, cursor);
+        let from = parameters.once("from", &mut violations, epoch_seconds);
+        let until = parameters.once("until", &mut violations, epoch_seconds);
+        let cursor = parameters.once("cursor", &mut violations, cursor);
         if violations.is_empty() {
             Ok(Self {
                 from,
@@ -114,9 +115,12 @@ impl Listed {
 }
 
 /// A place in the order of the list: start in epoch seconds, `_`, uuid.
-fn cursor(text: &str) -> Option<(Timestamp, Uuid)> {
-    let (start, uuid) = text.split_once('_')?;
-    Some((epoch_seconds(start)?, parse_uuid(uuid)?))
+fn cursor(text: &str) -> Result<(Timestamp, Uuid), BrokenParameter> {
+    let place = text.split_once('_').and_then(|(start, uuid)| {
+        let start = epoch_seconds(start).ok()?;
+        Some((start, parse_uuid(uuid)?))
+    });
+    place.ok_or(("not_a_cursor", "must be one of a link to a next page"))
 }
 
 #[cfg(test)]
@@ -133,12 +137,12 @@ mod tests {
         let parameters = Parameters::from_request_parts(&mut parts, &())
             .await
             .unwrap();
-        Listed::of(&parameters).map_err(|problem| match problem {
-            Problem::Invalid(violations) => violations
-                .into_iter()
-                .map(|it| (it.field, it.code))
-                .collect(),
-            other => panic!("{other:?}"),
+        Listed::of(&parameters).map_err(|problem| {
+            let Problem::Invalid(violations) = problem else {
+                panic!("{problem:?}");
+            };
+            let told = violations.into_iter().map(|it| (it.field, it.code));
+            told.collect()
         })
     }
 
@@ -152,18 +156,13 @@ mod tests {
                 .collect();
             assert_eq!(told, expected, "{query}");
         };
-        for odd in [
-            "",
-            "x",
-            "1.5",
-            "1e9",
-            "2147483648",
-            "-2147483648",
-            "1700000000000",
-            "%00",
-        ] {
-            check(&format!("from={odd}"), &[("/from", "not_epoch_seconds")]).await;
-            check(&format!("until={odd}"), &[("/until", "not_epoch_seconds")]).await;
+        for odd in ["", "x", "1.5", "1e9", "%00", "99999999999999999999"] {
+            check(&format!("from={odd}"), &[("/from", "not_an_integer")]).await;
+            check(&format!("until={odd}"), &[("/until", "not_an_integer")]).await;
+        }
+        for odd in ["1700000000000", "-100000000000"] {
+            check(&format!("from={odd}"), &[("/from", "out_of_range")]).await;
+            check(&format!("until={odd}"), &[("/until", "out_of_range")]).await;
         }
         check("from=1&from=1", &[("/from", "repeated")]).await;
         let odd = [
@@ -180,8 +179,8 @@ mod tests {
         check(
             "cursor=x&until=y&from=z",
             &[
-                ("/from", "not_epoch_seconds"),
-                ("/until", "not_epoch_seconds"),
+                ("/from", "not_an_integer"),
+                ("/until", "not_an_integer"),
                 ("/cursor", "not_a_cursor"),
             ],
         )

@@ -2,13 +2,16 @@
 
 use crate::token::{KeyRing, SigningFailure, TokenKind};
 use domain::time::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use store::RefreshToken;
 
 /// An access token and the refresh token that replaces it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct TokenPair {
+    /// JSON Web Token, valid 15 minutes.
     access: String,
+    /// JSON Web Token, valid 60 days, for one use.
     refresh: String,
 }
 

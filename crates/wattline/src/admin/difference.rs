@@ -19,9 +19,14 @@ pub(super) fn print(administered: &Administered, run: Run) -> Result<(), Failure
         output::line("nothing to change")?;
     }
     if run == Run::Dry {
-        process::tell("dry run: nothing was changed");
+        tell_dry_run();
     }
     Ok(())
+}
+
+/// Says, beside the difference, that it was only told.
+pub(super) fn tell_dry_run() {
+    process::tell("dry run: nothing was changed");
 }
 
 fn lines(before: &Snapshot, after: &Snapshot) -> Vec<String> {

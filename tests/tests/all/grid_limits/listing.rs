@@ -182,13 +182,13 @@ async fn a_malformed_query_is_told_by_parameter() {
     );
     let answer = fixture.client.send(Method::GET, &path, None).await;
     let expected = [
-        ("/from", "not_epoch_seconds"),
-        ("/until", "not_epoch_seconds"),
+        ("/from", "not_an_integer"),
+        ("/until", "not_an_integer"),
         ("/cursor", "not_a_cursor"),
     ];
     breaks(&answer, &expected);
     assert_eq!(
         answer.body["errors"][0]["detail"],
-        json!("from must be whole epoch seconds")
+        json!("from must be whole seconds since the epoch")
     );
 }

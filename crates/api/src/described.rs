@@ -1,0 +1,7 @@
+//! What every operation says of itself, a file for each subject.
+
+pub(crate) mod buildings;
+pub(crate) mod documentation;
+pub(crate) mod electricity;
+pub(crate) mod grid_limits;
+pub(crate) mod tokens;

@@ -1,0 +1,91 @@
+//! Buildings and their sensors.
+
+use crate::buildings::BuildingBody;
+use crate::description::{Answer, Description};
+use crate::example;
+use crate::sensors::SensorBody;
+use serde_json::{Value, json};
+
+pub(crate) fn list() -> Description {
+    Description {
+        id: "listBuildings",
+        subject: "Buildings",
+        summary: "Lists the buildings that the user is linked to",
+        text: "By name.",
+        answers: vec![Answer::ok::<Vec<BuildingBody>>(
+            "The user's buildings.",
+            json!([{
+                "uuid": example::BUILDING, "name": "Depot", "timezone": "Europe/Amsterdam",
+                "consumption_compensated_curtailment": false,
+            }]),
+        )],
+        ..Description::default()
+    }
+}
+
+pub(crate) fn sensors() -> Description {
+    let meter = hub(example::METER_HUB, "Main meter", "smart_meter");
+    let solar = hub(example::SOLAR_HUB, "Roof", "inverter");
+    let contributors = json!([
+        {"sensor_uuid": example::DELIVERY, "factor": 1},
+        {"sensor_uuid": example::RETURN_DELIVERY, "factor": -1},
+        {"sensor_uuid": example::PRODUCTION, "factor": 1},
+    ]);
+    Description {
+        id: "listSensors",
+        subject: "Buildings",
+        summary: "Lists the sensors of a building",
+        text: "In the fleet's order; those that the service added because telemetry reported them come \
+               last.",
+        answers: vec![Answer::ok::<Vec<SensorBody>>(
+            "The building's sensors.",
+            json!([
+                sensor(
+                    1,
+                    example::DELIVERY,
+                    "Delivery",
+                    "delivery",
+                    &meter,
+                    &json!([])
+                ),
+                sensor(
+                    2,
+                    example::RETURN_DELIVERY,
+                    "Return",
+                    "return_delivery",
+                    &meter,
+                    &json!([])
+                ),
+                sensor(
+                    3,
+                    example::CONSUMPTION,
+                    "Use",
+                    "consumption",
+                    &meter,
+                    &contributors
+                ),
+                sensor(
+                    4,
+                    example::PRODUCTION,
+                    "Panels",
+                    "production",
+                    &solar,
+                    &json!([])
+                ),
+            ]),
+        )],
+        ..Description::default()
+    }
+}
+
+fn hub(uuid: &str, name: &str, kind: &str) -> Value {
+    json!({"uuid": uuid, "name": name, "kind": kind})
+}
+
+fn sensor(id: i64, uuid: &str, name: &str, kind: &str, hub: &Value, contributors: &Value) -> Value {
+    json!({
+        "id": id, "sensor_uuid": uuid, "name": name, "kind": kind, "unit": "W",
+        "energy_method": kind, "min_interval": "minute", "sensor_hub": hub,
+        "contributors": contributors,
+    })
+}
