@@ -58,6 +58,8 @@ mod late;
 mod logins;
 #[path = "all/migrations.rs"]
 mod migrations;
+#[path = "all/proxies.rs"]
+mod proxies;
 #[path = "all/openapi.rs"]
 mod openapi;
 #[path = "all/rate_limit.rs"]
