@@ -6,10 +6,10 @@
 
 #[path = "all/acknowledgement.rs"]
 mod acknowledgement;
-#[path = "all/authorisation.rs"]
-mod authorisation;
 #[path = "all/administration.rs"]
 mod administration;
+#[path = "all/authorisation.rs"]
+mod authorisation;
 #[path = "all/buckets.rs"]
 mod buckets;
 #[path = "all/client.rs"]
@@ -58,10 +58,10 @@ mod late;
 mod logins;
 #[path = "all/migrations.rs"]
 mod migrations;
-#[path = "all/proxies.rs"]
-mod proxies;
 #[path = "all/openapi.rs"]
 mod openapi;
+#[path = "all/proxies.rs"]
+mod proxies;
 #[path = "all/rate_limit.rs"]
 mod rate_limit;
 #[path = "all/readings.rs"]
