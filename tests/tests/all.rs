@@ -8,8 +8,12 @@
 mod acknowledgement;
 #[path = "all/administration.rs"]
 mod administration;
+#[path = "all/authorisation.rs"]
+mod authorisation;
 #[path = "all/buckets.rs"]
 mod buckets;
+#[path = "all/client.rs"]
+mod client;
 #[path = "all/commands.rs"]
 mod commands;
 #[path = "all/common_minute.rs"]
@@ -28,6 +32,8 @@ mod demo;
 mod disabling;
 #[path = "all/equality.rs"]
 mod equality;
+#[path = "all/failed_logins.rs"]
+mod failed_logins;
 #[path = "all/failures.rs"]
 mod failures;
 #[path = "all/fleets.rs"]
@@ -42,6 +48,8 @@ mod http_fuzz;
 mod https;
 #[path = "all/journey.rs"]
 mod journey;
+#[path = "all/key_rotation.rs"]
+mod key_rotation;
 #[path = "all/kills.rs"]
 mod kills;
 #[path = "all/late.rs"]
@@ -52,12 +60,18 @@ mod logins;
 mod migrations;
 #[path = "all/openapi.rs"]
 mod openapi;
+#[path = "all/proxies.rs"]
+mod proxies;
+#[path = "all/rate_limit.rs"]
+mod rate_limit;
 #[path = "all/readings.rs"]
 mod readings;
 #[path = "all/reads.rs"]
 mod reads;
 #[path = "all/records.rs"]
 mod records;
+#[path = "all/tokens.rs"]
+mod tokens;
 #[path = "all/tree.rs"]
 mod tree;
 

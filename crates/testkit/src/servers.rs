@@ -1,6 +1,8 @@
 //! Servers that all tests of a binary share, each started when first asked for.
 
-use embedded::{Kafka, KafkaOptions, Mosquitto, MosquittoOptions, Postgres, PostgresOptions};
+use embedded::{
+    Kafka, KafkaOptions, Mosquitto, MosquittoOptions, Postgres, PostgresOptions, StartFailure,
+};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use tempfile::TempDir;
@@ -131,7 +133,15 @@ pub async fn fresh_database(edition: Edition) -> String {
     database.server.url(&name)
 }
 
-/// A broker of a test's own: bridges take everything that a broker has, so tests cannot share one.
+/// A broker of a test's own: bridges take everything that a broker has, so tests cannot share one. Another
+/// process may take the port that was free a moment ago; then another one is tried.
 pub(crate) fn start_mosquitto(folder: &Path) -> Mosquitto {
+    const ATTEMPTS: usize = 5;
+    for _ in 1..ATTEMPTS {
+        match Mosquitto::start(&MosquittoOptions::new(PathBuf::from(folder))) {
+            Err(StartFailure::PortInUse { .. }) => {}
+            started => return started.unwrap(),
+        }
+    }
     Mosquitto::start(&MosquittoOptions::new(PathBuf::from(folder))).unwrap()
 }

@@ -248,13 +248,29 @@ impl World {
     /// Starts a role.
     #[must_use]
     pub fn start(&self, arguments: &[&str]) -> Running {
+        self.start_with(arguments, &self.settings)
+    }
+
+    /// Starts an api beside the one at `http_port`, and tells where it listens.
+    #[must_use]
+    pub fn start_another_api(&self) -> (Running, u16) {
+        let port = free_port();
+        let mut settings = self.settings.clone();
+        settings.insert(
+            "WATTLINE_HTTP_LISTEN".to_owned(),
+            format!("127.0.0.1:{port}"),
+        );
+        (self.start_with(&["api"], &settings), port)
+    }
+
+    fn start_with(&self, arguments: &[&str], settings: &BTreeMap<String, String>) -> Running {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         *started += 1;
         let log = self
             .folder
             .path()
             .join(format!("{}-{started}.log", arguments.join("-")));
-        Running::spawn(&self.binary, arguments, &self.settings, log, free_port())
+        Running::spawn(&self.binary, arguments, settings, log, free_port())
     }
 
     /// Starts every role in one process and waits until it is ready.

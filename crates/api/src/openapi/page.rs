@@ -33,7 +33,7 @@ fn html(document: &Value) -> String {
     let mut body = format!(
         "<h1>{}</h1><div class=\"prose\">{}</div>",
         text(&info["title"]),
-        prose(&info["description"])
+        prose(plain(&info["description"]))
     );
     body += "<p><a href=\"/public-api/openapi.json\">openapi.json</a></p>";
     for tag in items(&document["tags"]) {
@@ -79,7 +79,7 @@ fn operation(document: &Value, path: &str, method: &str, told: &Value) -> String
         method.to_uppercase(),
         escape(path),
         text(&told["summary"]),
-        prose(&told["description"]),
+        prose(plain(&told["description"])),
         id = text(&told["operationId"]),
     );
     html += &parameters(&told["parameters"]);
@@ -105,7 +105,7 @@ fn parameters(parameters: &Value) -> String {
              <td><code>{}</code></td></tr>",
             text(&parameter["name"]),
             text(&parameter["in"]),
-            prose(&parameter["description"]),
+            prose(plain(&parameter["description"])),
             escape(&parameter["schema"].to_string()),
             escape(&parameter["example"].to_string()),
         )
@@ -129,14 +129,14 @@ fn answer(status: &str, response: &Value) -> String {
     } else {
         "bad"
     };
-    let summary = response["description"].as_str().unwrap_or_default();
-    let first = summary.split('\n').next().unwrap_or_default();
+    let description = plain(&response["description"]);
+    let (first, rest) = description.split_once("\n\n").unwrap_or((description, ""));
     format!(
         "<details class=\"answer\"><summary><span class=\"status {class}\">{}</span> {}</summary>{}\
          <p>Headers: {}</p>{}</details>",
         escape(status),
         inline(first),
-        prose(&response["description"]),
+        prose(rest),
         headers.join(", "),
         contents(response),
     )
@@ -194,9 +194,9 @@ fn json(value: &Value) -> String {
 }
 
 /// What of CommonMark the document uses: paragraphs, lists and code.
-fn prose(value: &Value) -> String {
+fn prose(markdown: &str) -> String {
     let mut html = String::new();
-    for block in value.as_str().unwrap_or_default().split("\n\n") {
+    for block in markdown.split("\n\n") {
         if block.starts_with("- ") {
             let lines = block.lines().map(|line| line.trim_start_matches("- "));
             let lines: String = lines
@@ -221,8 +221,12 @@ fn inline(markdown: &str) -> String {
     markdown.split('`').enumerate().map(part).collect()
 }
 
+fn plain(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
 fn text(value: &Value) -> String {
-    escape(value.as_str().unwrap_or_default())
+    escape(plain(value))
 }
 
 fn escape(text: &str) -> String {
