@@ -84,6 +84,8 @@ mod reads;
 mod records;
 #[path = "all/register_oracle.rs"]
 mod register_oracle;
+#[path = "all/restarts.rs"]
+mod restarts;
 #[path = "all/site.rs"]
 mod site;
 #[path = "all/tokens.rs"]

@@ -18,6 +18,10 @@ pub struct Answer {
 
 impl Answer {
     pub(crate) async fn of(answer: reqwest::Response) -> Self {
+        Self::read(answer).await.unwrap()
+    }
+
+    pub(crate) async fn read(answer: reqwest::Response) -> Result<Self, reqwest::Error> {
         let status = answer.status().as_u16();
         let header =
             |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
@@ -27,13 +31,13 @@ impl Answer {
                 )
             };
         let headers = answer.headers().iter().map(header).collect();
-        let text = answer.text().await.unwrap();
-        Self {
+        let text = answer.text().await?;
+        Ok(Self {
             status,
             headers,
             body: serde_json::from_str(&text).unwrap_or(Value::Null),
             text,
-        }
+        })
     }
 
     /// The answer at the beginning of `bytes` and its length, once it is there as a whole. Without a

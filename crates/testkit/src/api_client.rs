@@ -38,6 +38,12 @@ impl Client {
         self
     }
 
+    /// The access token; empty without a login.
+    #[must_use]
+    pub fn access(&self) -> &str {
+        self.access.as_deref().unwrap_or_default()
+    }
+
     /// The answer to an attempt to log in.
     pub async fn post_login(&self, username: &str, password: &str) -> (u16, Value) {
         let answer = self.log_in(username, password).await;
@@ -65,6 +71,19 @@ impl Client {
 
     /// The whole answer to a request below `/public-api`.
     pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+        self.attempt(method, path, body).await.unwrap()
+    }
+
+    /// The same where the service may break off before it answers.
+    ///
+    /// # Errors
+    /// When there is no answer; whether the request took effect is unknown.
+    pub async fn attempt(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Answer, reqwest::Error> {
         let mut request = self.http.request(method, format!("{}{path}", self.base));
         if let Some(access) = &self.access {
             request = request.bearer_auth(access);
@@ -72,7 +91,7 @@ impl Client {
         if let Some(body) = body {
             request = request.json(body);
         }
-        Answer::of(request.send().await.unwrap()).await
+        Answer::read(request.send().await?).await
     }
 
     /// The whole answer to any request below `/public-api`, without the client's own token.
