@@ -14,6 +14,8 @@ mod authorisation;
 mod buckets;
 #[path = "all/client.rs"]
 mod client;
+#[path = "all/comfort.rs"]
+mod comfort;
 #[path = "all/commands.rs"]
 mod commands;
 #[path = "all/common_minute.rs"]
@@ -50,12 +52,20 @@ mod https;
 mod journey;
 #[path = "all/key_rotation.rs"]
 mod key_rotation;
+#[path = "all/key_values.rs"]
+mod key_values;
 #[path = "all/kills.rs"]
 mod kills;
 #[path = "all/late.rs"]
 mod late;
 #[path = "all/logins.rs"]
 mod logins;
+#[path = "all/meter_readings.rs"]
+mod meter_readings;
+#[path = "all/meter_reads.rs"]
+mod meter_reads;
+#[path = "all/meter_records.rs"]
+mod meter_records;
 #[path = "all/migrations.rs"]
 mod migrations;
 #[path = "all/openapi.rs"]
@@ -64,12 +74,18 @@ mod openapi;
 mod proxies;
 #[path = "all/rate_limit.rs"]
 mod rate_limit;
+#[path = "all/read_plans.rs"]
+mod read_plans;
 #[path = "all/readings.rs"]
 mod readings;
 #[path = "all/reads.rs"]
 mod reads;
 #[path = "all/records.rs"]
 mod records;
+#[path = "all/register_oracle.rs"]
+mod register_oracle;
+#[path = "all/site.rs"]
+mod site;
 #[path = "all/tokens.rs"]
 mod tokens;
 #[path = "all/tree.rs"]
