@@ -176,7 +176,7 @@ mod tests {
 
     fn fleet() -> Value {
         json!({
-            "buildings": [{"uuid": BUILDING, "name": "a", "sensor_hubs": [{
+            "buildings": [{"uuid": BUILDING, "name": "a", "timezone": "UTC", "sensor_hubs": [{
                 "uuid": "00000000-0000-4000-8000-000000000002", "name": "h", "kind": "k",
                 "sensors": [{"sensor_uuid": SENSOR, "name": "s", "kind": "delivery"}]}]}],
             "users": [{"username": "ada", "password": "sesame",
