@@ -26,10 +26,10 @@ mod dead_letters;
 mod demo;
 #[path = "all/equality.rs"]
 mod equality;
-#[path = "all/failures.rs"]
-mod failures;
 #[path = "all/failed_logins.rs"]
 mod failed_logins;
+#[path = "all/failures.rs"]
+mod failures;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]
@@ -50,10 +50,10 @@ mod late;
 mod logins;
 #[path = "all/migrations.rs"]
 mod migrations;
-#[path = "all/proxies.rs"]
-mod proxies;
 #[path = "all/openapi.rs"]
 mod openapi;
+#[path = "all/proxies.rs"]
+mod proxies;
 #[path = "all/rate_limit.rs"]
 mod rate_limit;
 #[path = "all/readings.rs"]
@@ -62,6 +62,8 @@ mod readings;
 mod reads;
 #[path = "all/records.rs"]
 mod records;
+#[path = "all/simulated.rs"]
+mod simulated;
 #[path = "all/tokens.rs"]
 mod tokens;
 #[path = "all/tree.rs"]
