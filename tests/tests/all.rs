@@ -6,10 +6,16 @@
 
 #[path = "all/acknowledgement.rs"]
 mod acknowledgement;
+#[path = "all/administration.rs"]
+mod administration;
 #[path = "all/authorisation.rs"]
 mod authorisation;
 #[path = "all/buckets.rs"]
 mod buckets;
+#[path = "all/client.rs"]
+mod client;
+#[path = "all/comfort.rs"]
+mod comfort;
 #[path = "all/commands.rs"]
 mod commands;
 #[path = "all/common_minute.rs"]
@@ -24,12 +30,16 @@ mod contract;
 mod dead_letters;
 #[path = "all/demo.rs"]
 mod demo;
+#[path = "all/disabling.rs"]
+mod disabling;
 #[path = "all/equality.rs"]
 mod equality;
 #[path = "all/failed_logins.rs"]
 mod failed_logins;
 #[path = "all/failures.rs"]
 mod failures;
+#[path = "all/fleets.rs"]
+mod fleets;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]
@@ -42,12 +52,20 @@ mod https;
 mod journey;
 #[path = "all/key_rotation.rs"]
 mod key_rotation;
+#[path = "all/key_values.rs"]
+mod key_values;
 #[path = "all/kills.rs"]
 mod kills;
 #[path = "all/late.rs"]
 mod late;
 #[path = "all/logins.rs"]
 mod logins;
+#[path = "all/meter_readings.rs"]
+mod meter_readings;
+#[path = "all/meter_reads.rs"]
+mod meter_reads;
+#[path = "all/meter_records.rs"]
+mod meter_records;
 #[path = "all/migrations.rs"]
 mod migrations;
 #[path = "all/openapi.rs"]
@@ -56,6 +74,8 @@ mod openapi;
 mod proxies;
 #[path = "all/rate_limit.rs"]
 mod rate_limit;
+#[path = "all/read_plans.rs"]
+mod read_plans;
 #[path = "all/readings.rs"]
 mod readings;
 #[path = "all/reads.rs"]
@@ -64,6 +84,10 @@ mod reads;
 mod records;
 #[path = "all/simulated.rs"]
 mod simulated;
+#[path = "all/register_oracle.rs"]
+mod register_oracle;
+#[path = "all/site.rs"]
+mod site;
 #[path = "all/tokens.rs"]
 mod tokens;
 #[path = "all/tree.rs"]

@@ -9,11 +9,21 @@ pub(crate) const BUILDING: &str = "6f1f0a0e-2c7c-4c67-9e0b-3a5d2a0f9b11";
 pub(crate) const METER_HUB: &str = "b1a7c1de-51a4-4b0e-8d6c-0d1f5a7e2c01";
 pub(crate) const SOLAR_HUB: &str = "b1a7c1de-51a4-4b0e-8d6c-0d1f5a7e2c02";
 
+pub(crate) const OFFICE_HUB: &str = "b1a7c1de-51a4-4b0e-8d6c-0d1f5a7e2c03";
+
 /// Its sensors.
 pub(crate) const DELIVERY: &str = "0c9a4b52-7e1d-4f3a-a2b6-5d8e9f0a1b01";
 pub(crate) const RETURN_DELIVERY: &str = "0c9a4b52-7e1d-4f3a-a2b6-5d8e9f0a1b02";
 pub(crate) const PRODUCTION: &str = "0c9a4b52-7e1d-4f3a-a2b6-5d8e9f0a1b03";
 pub(crate) const CONSUMPTION: &str = "0c9a4b52-7e1d-4f3a-a2b6-5d8e9f0a1b04";
+
+pub(crate) const TEMPERATURE: &str = "0c9a4b52-7e1d-4f3a-a2b6-5d8e9f0a1b05";
+pub(crate) const TEMPERATURE_ID: i64 = 5;
+
+/// When its day begins: midnight in Amsterdam.
+pub(crate) const TODAY: i64 = 1_699_916_400;
+pub(crate) const TOMORROW: i64 = TODAY + 86_400;
+pub(crate) const YESTERDAY: i64 = TODAY - 86_400;
 
 /// When its newest measurement was taken.
 pub(crate) const MEASURED: i64 = NOW - 5;

@@ -2,6 +2,7 @@
 
 mod admission;
 mod buildings;
+mod comfort;
 mod config;
 mod described;
 mod description;
@@ -13,8 +14,10 @@ mod extract;
 mod forwarded;
 mod grid_limits;
 mod housekeeping;
+mod key_values;
 mod limits;
 mod login;
+mod meter_readings;
 mod openapi;
 pub mod password;
 mod refresh;

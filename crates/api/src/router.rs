@@ -8,7 +8,10 @@ use crate::description::Description;
 use crate::error::Problem;
 use crate::extract::{authorise, refuse_large_body};
 use crate::state::Api;
-use crate::{buildings, described, electricity, grid_limits, login, openapi, refresh, sensors};
+use crate::{
+    buildings, comfort, described, electricity, grid_limits, key_values, login, meter_readings,
+    openapi, refresh, sensors,
+};
 use axum::Router;
 use axum::handler::Handler;
 use axum::http::Method;
@@ -58,6 +61,12 @@ pub fn operations() -> Vec<Operation> {
         get("/public-api/buildings/{building}/electricity/latest/", Building, electricity::latest, described::electricity::latest),
         get("/public-api/buildings/{building}/electricity/sensors/actual/", Building, electricity::sensors_actual, described::electricity::sensors_actual),
         get("/public-api/buildings/{building}/electricity/sensors/latest/", Building, electricity::sensors_latest, described::electricity::sensors_latest),
+        get("/public-api/buildings/{building}/electricity/meterreadings/", Building, meter_readings::of_interval, described::meter_readings::of_interval),
+        get("/public-api/buildings/{building}/electricity/meterreadings/actual/", Building, meter_readings::actual, described::meter_readings::actual),
+        get("/public-api/buildings/{building}/electricity/meterreadings/latest/", Building, meter_readings::latest, described::meter_readings::latest),
+        get("/public-api/buildings/{building}/keyvalue/actual/", Building, key_values::actual, described::key_values::actual),
+        get("/public-api/buildings/{building}/keyvalue/latest/", Building, key_values::latest, described::key_values::latest),
+        get("/public-api/buildings/{building}/comfort/history/day/", Building, comfort::history_of_day, described::comfort::history_of_day),
 
         get("/public-api/buildings/{building}/schedules/grid_limits/", Building, grid_limits::list, described::grid_limits::list),
         post("/public-api/buildings/{building}/schedules/grid_limits/", Building, grid_limits::create, described::grid_limits::create),

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod bucket;
+pub mod calendar;
 pub mod electricity;
 pub mod grid_limit;
 pub mod name;

@@ -136,6 +136,12 @@ impl SensorKind {
         )
     }
 
+    /// Whether the comfort read takes the sensor.
+    #[must_use]
+    pub const fn is_comfort(self) -> bool {
+        matches!(self, Self::Temperature | Self::RelativeHumidity)
+    }
+
     /// The part of the telemetry record that feeds this kind, and which sign of its power.
     #[must_use]
     pub const fn telemetry_feed(self) -> Option<Feed> {

@@ -79,8 +79,6 @@ create table register_reading (
     primary key (building_uuid, sensor_id, time)
 );
 
-create index register_reading_by_time on register_reading (building_uuid, time);
-
 -- A register that reads less than before: why, as far as the two readings tell. `time` is that of the
 -- lower one. A pure function of neighbouring readings: a reading that comes late moves it.
 create table register_event (
@@ -274,6 +272,10 @@ language sql stable parallel safe as $$
 $$;
 
 -- Reading a virtual register ------------------------------------------------------------------------
+--
+-- plpgsql with generic plans: a connection plans each function once. As plain SQL they would be planned
+-- anew with every read, which costs several times what they do. A plan may be older than what has grown
+-- since, so it never scans a table that was empty when it was made.
 
 -- The first minute of a series with a sample that starts at or after `from_start` and before
 -- `before_start`, with the time of its first sample. A minute that is marked is folded here and now.
@@ -281,7 +283,11 @@ create function first_sampled_minute(
     of_building uuid, of_series bigint, from_start timestamptz, before_start timestamptz
 )
 returns table (start timestamptz, first_at timestamptz)
-language sql stable parallel safe as $$
+language plpgsql stable parallel safe rows 1
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+    return query
     select start, first_at
     from (
         (
@@ -305,7 +311,8 @@ language sql stable parallel safe as $$
         )
     ) minute
     order by start, preference
-    limit 1
+    limit 1;
+end
 $$;
 
 -- The same for the last one.
@@ -313,7 +320,11 @@ create function last_sampled_minute(
     of_building uuid, of_series bigint, from_start timestamptz, before_start timestamptz
 )
 returns table (start timestamptz, first_at timestamptz)
-language sql stable parallel safe as $$
+language plpgsql stable parallel safe rows 1
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+    return query
     select start, first_at
     from (
         (
@@ -337,7 +348,8 @@ language sql stable parallel safe as $$
         )
     ) minute
     order by start desc, preference
-    limit 1
+    limit 1;
+end
 $$;
 
 -- What a series has counted from its first sample until the start of a minute that has a sample, the
@@ -347,11 +359,18 @@ $$;
 -- minutes of the quarter. What is marked is not taken but replaced by the pieces one level down, a
 -- marked minute by folding it, so that the answer depends on the stored records only and not on how
 -- far folding has come. Power holds from one piece to the next if that comes within 120 s.
+--
+-- The limits cut nothing off. They tell the planner that a day has few quarters and a quarter few
+-- minutes; without them it reads all buckets of the series and joins them.
 create function register_before(
     of_building uuid, of_series bigint, until timestamptz, next_at timestamptz
 )
 returns table (positive_wus numeric, negative_wus numeric)
-language sql stable parallel safe as $$
+language plpgsql stable parallel safe rows 1
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+    return query
     with marked_minute as materialized (
         select start from touched_minute where building_uuid = of_building and start < until
     ), stale_quarter as materialized (
@@ -387,19 +406,30 @@ language sql stable parallel safe as $$
         select quarter.first_at, quarter.last_at, quarter.last_power_w,
                quarter.positive_energy_wus, quarter.negative_energy_wus
         from open_day day
-        join quarter_bucket quarter
-          on quarter.building_uuid = of_building and quarter.series = of_series
-         and quarter.start >= day.start and quarter.start < day.start + interval '1 day'
-         and quarter.start < until
+        cross join lateral (
+            select *
+            from quarter_bucket bucket
+            where bucket.building_uuid = of_building and bucket.series = of_series
+              and bucket.start >= day.start and bucket.start < day.start + interval '1 day'
+              and bucket.start < until
+            order by bucket.start
+            limit 96
+        ) quarter
         where quarter.start not in (select start from open_quarter)
         union all
         select minute.first_at, minute.last_at, minute.last_power_w,
                minute.positive_energy_wus, minute.negative_energy_wus
         from open_quarter quarter
-        join minute_bucket minute
-          on minute.building_uuid = of_building and minute.series = of_series
-         and minute.start >= quarter.start and minute.start < quarter.start + interval '15 minutes'
-         and minute.start < until
+        cross join lateral (
+            select *
+            from minute_bucket bucket
+            where bucket.building_uuid = of_building and bucket.series = of_series
+              and bucket.start >= quarter.start
+              and bucket.start < quarter.start + interval '15 minutes'
+              and bucket.start < until
+            order by bucket.start
+            limit 15
+        ) minute
         where minute.start not in (select start from marked_minute)
         union all
         select folded.first_at, folded.last_at, folded.last_power_w,
@@ -419,7 +449,8 @@ language sql stable parallel safe as $$
     )
     select coalesce(sum(positive_wus + greatest(last_power_w::numeric, 0) * held_us), 0),
            coalesce(sum(negative_wus + greatest(-last_power_w::numeric, 0) * held_us), 0)
-    from held
+    from held;
+end
 $$;
 
 -- Buckets with all the time and energy that belongs to their interval: also that from its start to

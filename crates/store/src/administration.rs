@@ -11,8 +11,12 @@ pub use removal::TABLES_OF_A_BUILDING;
 pub use snapshot::{KeptBuilding, KeptHub, KeptSensor, KeptToken, KeptUser, Snapshot};
 
 use crate::{Store, StoreFailure};
+use removal::SensorIds;
 use snapshot::Scope;
 pub(crate) use snapshot::{role, token};
+
+/// How often a change is tried that meets a batch head on.
+const ATTEMPTS: usize = 5;
 
 /// Whether a change is made, or only told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,32 +47,34 @@ impl Store {
         change: &Change,
         run: Run,
     ) -> Result<Administered, StoreFailure> {
+        // A batch whose telemetry has a section for the first time adds sensors, and locks what it
+        // needs for that in another order: then the database ends one of the two.
+        for _ in 1..ATTEMPTS {
+            match self.attempt(change, run).await {
+                Err(failure) if failure.is_deadlock() => {}
+                done => return done,
+            }
+        }
+        self.attempt(change, run).await
+    }
+
+    async fn attempt(&self, change: &Change, run: Run) -> Result<Administered, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
         lock::one_at_a_time(&mut transaction).await?;
         let scope = Scope::of(&mut transaction, change).await?;
         lock::rows(&mut transaction, change, &scope).await?;
+        let ids = SensorIds::of(&mut transaction, &scope).await?;
         let before = Snapshot::take(&mut transaction, &scope).await?;
         change::carry_out(&mut transaction, change).await?;
         let after = Snapshot::take(&mut transaction, &scope).await?;
-        let administered = Administered { before, after };
         match run {
             Run::Dry => transaction.rollback().await?,
             Run::Real => {
                 // Much, and not part of what is told: a dry run spares it.
-                removal::forget(&mut transaction, &administered.removed_buildings()).await?;
+                removal::forget(&mut transaction, &ids, &before, &after).await?;
                 transaction.commit().await?;
             }
         }
-        Ok(administered)
-    }
-}
-
-impl Administered {
-    fn removed_buildings(&self) -> Vec<uuid::Uuid> {
-        let before = self.before.buildings.keys();
-        before
-            .filter(|uuid| !self.after.buildings.contains_key(uuid))
-            .copied()
-            .collect()
+        Ok(Administered { before, after })
     }
 }

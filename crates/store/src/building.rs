@@ -1,6 +1,7 @@
 //! Buildings and their sensors, as users see them.
 
 use crate::{Store, StoreFailure};
+use domain::calendar::Timezone;
 use domain::sensor::SensorKind;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -109,6 +110,24 @@ impl Store {
                 })
             })
             .collect()
+    }
+
+    /// The timezone of a building; `None` when there is no such building.
+    ///
+    /// # Errors
+    /// When the database does not answer, or names a timezone that is none.
+    pub async fn timezone_of(&self, building: Uuid) -> Result<Option<Timezone>, StoreFailure> {
+        let name: Option<String> =
+            sqlx::query_scalar("select timezone from building where uuid = $1")
+                .bind(building)
+                .fetch_optional(&self.pool)
+                .await?;
+        let parse = |name: String| {
+            Timezone::parse(&name).ok_or_else(|| {
+                StoreFailure::Permanent(format!("the database names timezone {name:?}"))
+            })
+        };
+        name.map(parse).transpose()
     }
 
     /// The sensors of a building: those of the fleet file in its order, then the service's own.

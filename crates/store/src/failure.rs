@@ -20,7 +20,15 @@ impl StoreFailure {
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Transient(_))
     }
+
+    /// Whether the database ended a transaction because two waited for each other.
+    pub(crate) fn is_deadlock(&self) -> bool {
+        matches!(self, Self::Transient(text) if text.ends_with(DEADLOCK))
+    }
 }
+
+/// The end of a deadlock's text.
+const DEADLOCK: &str = "(SQLSTATE 40P01)";
 
 /// SQLSTATE classes and codes after which the same statement may work later.
 /// 08 connection, 40 rolled back, 53 resources, 55 object not in the needed state, 57 operator.

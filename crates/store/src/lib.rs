@@ -39,6 +39,9 @@ pub use listing::{ListedBuilding, ListedLink, ListedUser};
 pub use login_attempt::{LoginAttempt, LoginLimit, LoginRefusal};
 pub use migrate::{Edition, Migrated};
 pub use position::{Move, Position};
+pub use read::comfort::QuarterMean;
+pub use read::key_value::KeyValue;
+pub use read::meter_reading::{MeterReading, Metered, Reading};
 pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
 pub use refresh_token::{Cleared, RefreshRefusal, RefreshToken};
 pub use series::Series;
@@ -86,6 +89,8 @@ impl Store {
             .options([
                 ("statement_timeout", timeout.as_str()),
                 ("idle_in_transaction_session_timeout", timeout.as_str()),
+                // Every statement is a few probes; compiling one takes longer than running it.
+                ("jit", "off"),
             ]);
         let pool = PgPoolOptions::new()
             .max_connections(connections)

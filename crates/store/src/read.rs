@@ -1,12 +1,16 @@
 //! What the electricity reads ask: newest samples and newest minutes, each as of one moment, so that a
-//! reader never sees half a batch.
+//! reader never sees half a batch. The other reads are below.
+
+pub(crate) mod comfort;
+pub(crate) mod key_value;
+pub(crate) mod meter_reading;
 
 use crate::instant::Instant;
 use crate::series::Series;
 use crate::{Store, StoreFailure};
 use domain::time::Timestamp;
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
+use sqlx::{PgConnection, Postgres, Row, Transaction};
 use std::ops::Range;
 use uuid::Uuid;
 
@@ -87,16 +91,21 @@ impl Store {
         asked: &AskedMinutes,
         starts: Range<Timestamp>,
     ) -> Result<NewestMinutes, StoreFailure> {
-        let mut snapshot = self
-            .pool
-            .begin_with("begin isolation level repeatable read, read only")
-            .await?;
+        let mut snapshot = self.snapshot().await?;
         let each = include_str!("queries/newest_minutes.sql");
         let common = include_str!("queries/newest_common_minute.sql");
         Ok(NewestMinutes {
             each: minutes(&mut snapshot, each, building, &asked.each, &starts).await?,
             common: minutes(&mut snapshot, common, building, &asked.common, &starts).await?,
         })
+    }
+}
+
+impl Store {
+    /// A transaction whose statements all see the same moment.
+    async fn snapshot(&self) -> Result<Transaction<'static, Postgres>, StoreFailure> {
+        let begin = "begin isolation level repeatable read, read only";
+        Ok(self.pool.begin_with(begin).await?)
     }
 }
 

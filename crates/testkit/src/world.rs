@@ -8,9 +8,10 @@ use embedded::Mosquitto;
 use serde_json::{Value, json};
 use sqlx::{PgPool, Row as _};
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -226,6 +227,22 @@ impl World {
             .envs(&self.settings)
             .output()
             .unwrap()
+    }
+
+    /// Runs a command to its end with this text on its standard input.
+    pub fn attempt_with_input(&self, arguments: &[&str], input: &str) -> Output {
+        let mut child = Command::new(&self.binary)
+            .args(arguments)
+            .envs(&self.settings)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Short enough for the pipe; a command that reads nothing may have ended.
+        let written = child.stdin.take().unwrap().write_all(input.as_bytes());
+        assert!(written.is_ok() || child.wait().is_ok());
+        child.wait_with_output().unwrap()
     }
 
     /// Starts a role.

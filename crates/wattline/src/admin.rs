@@ -28,8 +28,8 @@ pub(crate) fn command() -> Command {
     Command::new("admin")
         .about("Administers buildings, sensors, users, their links and tokens, and signing keys")
         .after_help(
-            "Every command may be repeated: what is so already is not changed. Every change prints \
-             the difference that it makes, and with --dry-run only prints it.",
+            "What is so already is not changed, so commands may be repeated. Each prints the \
+             difference that it makes, and with --dry-run only prints it.",
         )
         .subcommand_required(true)
         .subcommand(apply::command())
@@ -127,9 +127,16 @@ fn with_store<T>(
     matches: &ArgMatches,
     work: impl AsyncFnOnce(&Store) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let settings = load(matches)?;
+    with_store_of(&load(matches)?, work)
+}
+
+/// The same with settings that are loaded already.
+fn with_store_of<T>(
+    settings: &Settings,
+    work: impl AsyncFnOnce(&Store) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     process::block_on(async {
-        let store = role::store(&settings, 1, STATEMENT_TIMEOUT)?;
+        let store = role::store(settings, 1, STATEMENT_TIMEOUT)?;
         work(&store).await
     })
 }

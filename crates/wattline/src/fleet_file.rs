@@ -80,7 +80,7 @@ fn minute() -> String {
 }
 
 impl FleetFile {
-    /// Reads a fleet file; its values are checked by [`FleetFile::check`].
+    /// Reads a fleet file; its values are checked by `check`.
     ///
     /// # Errors
     /// One line with the place and the rule that is broken.

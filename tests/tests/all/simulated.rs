@@ -49,7 +49,7 @@ async fn a_fleet_sends_every_kind_and_its_last_will_tells_when_it_is_cut_off() {
     all_are(false).await;
     let refused = world.count("select count(*) from dead_letter").await;
     assert_eq!(refused, 0, "every sensor is known and takes what it gets");
-    let sensors = "select count(distinct sensor_uuid) from sensor_reading";
+    let sensors = "select count(distinct sensor_id) from sensor_reading";
     eventually(async || match world.count(sensors).await {
         // Four or five instruments a building, and the registers of some main meters.
         15.. => Ok(()),

@@ -31,6 +31,17 @@ pub(crate) fn sensors() -> Description {
         {"sensor_uuid": example::RETURN_DELIVERY, "factor": -1},
         {"sensor_uuid": example::PRODUCTION, "factor": 1},
     ]);
+    let office = hub(example::OFFICE_HUB, "Office", "climate");
+    let delivery = sensor(1, example::DELIVERY, "Delivery", "delivery", &meter);
+    let (uuid, kind) = (example::RETURN_DELIVERY, "return_delivery");
+    let given_back = sensor(2, uuid, "Return", kind, &meter);
+    let mut used = sensor(3, example::CONSUMPTION, "Use", "consumption", &meter);
+    used["contributors"] = contributors;
+    let produced = sensor(4, example::PRODUCTION, "Panels", "production", &solar);
+    let id = example::TEMPERATURE_ID;
+    let mut warmth = sensor(id, example::TEMPERATURE, "Desk", "temperature", &office);
+    warmth["unit"] = "degrees Celsius".into();
+    warmth["energy_method"] = Value::Null;
     Description {
         id: "listSensors",
         subject: "Buildings",
@@ -39,40 +50,7 @@ pub(crate) fn sensors() -> Description {
                last.",
         answers: vec![Answer::ok::<Vec<SensorBody>>(
             "The building's sensors.",
-            json!([
-                sensor(
-                    1,
-                    example::DELIVERY,
-                    "Delivery",
-                    "delivery",
-                    &meter,
-                    &json!([])
-                ),
-                sensor(
-                    2,
-                    example::RETURN_DELIVERY,
-                    "Return",
-                    "return_delivery",
-                    &meter,
-                    &json!([])
-                ),
-                sensor(
-                    3,
-                    example::CONSUMPTION,
-                    "Use",
-                    "consumption",
-                    &meter,
-                    &contributors
-                ),
-                sensor(
-                    4,
-                    example::PRODUCTION,
-                    "Panels",
-                    "production",
-                    &solar,
-                    &json!([])
-                ),
-            ]),
+            json!([delivery, given_back, used, produced, warmth]),
         )],
         ..Description::default()
     }
@@ -82,10 +60,10 @@ fn hub(uuid: &str, name: &str, kind: &str) -> Value {
     json!({"uuid": uuid, "name": name, "kind": kind})
 }
 
-fn sensor(id: i64, uuid: &str, name: &str, kind: &str, hub: &Value, contributors: &Value) -> Value {
+fn sensor(id: i64, uuid: &str, name: &str, kind: &str, hub: &Value) -> Value {
     json!({
         "id": id, "sensor_uuid": uuid, "name": name, "kind": kind, "unit": "W",
         "energy_method": kind, "min_interval": "minute", "sensor_hub": hub,
-        "contributors": contributors,
+        "contributors": [],
     })
 }

@@ -47,6 +47,13 @@ impl Parameters {
             }
         }
     }
+
+    /// The parameters of a query string.
+    #[cfg(test)]
+    pub(crate) fn parse(query: &str) -> Self {
+        let uri: axum::http::Uri = format!("/?{query}").parse().unwrap();
+        Self(Query::try_from_uri(&uri).unwrap().0)
+    }
 }
 
 /// The code of the rule that a parameter breaks, and what it says, after the parameter's name.

@@ -212,7 +212,7 @@ mod tests {
         check(Scalar::Boolean(true), "true");
         check(Scalar::Number(5.0), "5");
         check(Scalar::Number(-0.5), "-0.5");
-        check(Scalar::Number(1e300), "1e300");
+        check(Scalar::Number(1.5e300), "1.5e+300");
         check(Scalar::Number(9_007_199_254_740_992.0), "9007199254740992");
     }
 }

@@ -3,7 +3,7 @@
 use crate::admin::table::Table;
 use crate::admin::{
     asked_run, changing, difference, given, listing, load, make, name, now, positional, subcommand,
-    unknown, with_store,
+    unknown, with_store, with_store_of,
 };
 use crate::failure::Failure;
 use crate::password::Password;
@@ -51,9 +51,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
 fn add(matches: &ArgMatches) -> Result<(), Failure> {
     let username: String = given(matches, "user")?;
     // Wrong settings are told before anybody types a password.
-    load(matches)?.text("database_url")?;
+    let settings = load(matches)?;
+    settings.text("database_url")?;
     let password = Password::ask(&username)?;
-    with_store(matches, async |store| {
+    with_store_of(&settings, async |store| {
         let kept = store.login(&username).await?;
         let password_hash = password.hash_unless_kept(kept.as_ref())?;
         let change = Change::PutUser {

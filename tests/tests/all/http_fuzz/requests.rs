@@ -139,7 +139,17 @@ impl Request {
             let value = match parameter["name"].as_str().unwrap() {
                 "sensor_uuid" => known.sensors[0].clone(),
                 "from" | "until" => (NOW + random.random_range(-9_000..9_000)).to_string(),
-                _ => parameter["example"].as_str().unwrap().to_owned(),
+                "timestamp" => (NOW + random.random_range(-200_000..200_000)).to_string(),
+                "min_interval" => {
+                    let choices = parameter["schema"]["enum"].as_array().unwrap();
+                    choices.choose(random).unwrap().as_str().unwrap().to_owned()
+                }
+                "offset" => random.random_range(-2..=0).to_string(),
+                _ => {
+                    let example = &parameter["example"];
+                    let text = example.as_str().map(str::to_owned);
+                    text.unwrap_or_else(|| example.to_string())
+                }
             };
             self.add(parameter["name"].as_str().unwrap(), &value);
         }

@@ -1,5 +1,8 @@
 //! The examples of the document, sent to a service that has what they are about.
 
+#[path = "history.rs"]
+mod history;
+
 use crate::WATTLINE;
 use crate::contract::{Contract, Operation};
 use serde_json::{Map, Value, json};
@@ -33,6 +36,8 @@ fn answered(contract: &Contract, id: &str, status: &str) -> Value {
 fn fleet(contract: &Contract, further: &[Uuid]) -> Value {
     let mut building = answered(contract, "listBuildings", "200")[0].clone();
     let mut hubs: Vec<Value> = Vec::new();
+    let readings = answered(contract, "readLatestMeterReadings", "200");
+    let readings = readings.as_array().unwrap();
     for sensor in answered(contract, "listSensors", "200").as_array().unwrap() {
         let hub = &sensor["sensor_hub"];
         let known = hubs.iter().position(|it| it["uuid"] == hub["uuid"]);
@@ -42,11 +47,17 @@ fn fleet(contract: &Contract, further: &[Uuid]) -> Value {
             hubs.push(hub);
             hubs.len() - 1
         });
-        let sensors = hubs[position]["sensors"].as_array_mut().unwrap();
-        sensors.push(json!({
+        let mut planned = json!({
             "sensor_uuid": sensor["sensor_uuid"], "name": sensor["name"], "kind": sensor["kind"],
             "min_interval": sensor["min_interval"],
-        }));
+        });
+        let mut read = readings.iter();
+        if let Some(read) = read.find(|it| it["sensor_uuid"] == sensor["sensor_uuid"]) {
+            planned["meter_name"] = read["meter_name"].clone();
+            planned["tariff"] = read["tariff"].clone();
+        }
+        let sensors = hubs[position]["sensors"].as_array_mut().unwrap();
+        sensors.push(planned);
     }
     building["sensor_hubs"] = hubs.into();
     let links = |role: &str| -> Vec<Value> {
@@ -97,6 +108,7 @@ impl Seeded {
         };
         seeded.measure(contract).await;
         seeded.limit(contract).await;
+        history::store(&seeded.world.database, contract).await;
         seeded
     }
 
