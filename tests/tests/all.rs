@@ -82,10 +82,10 @@ mod readings;
 mod reads;
 #[path = "all/records.rs"]
 mod records;
-#[path = "all/simulated.rs"]
-mod simulated;
 #[path = "all/register_oracle.rs"]
 mod register_oracle;
+#[path = "all/simulated.rs"]
+mod simulated;
 #[path = "all/site.rs"]
 mod site;
 #[path = "all/tokens.rs"]

@@ -76,7 +76,7 @@ fn readings_come_at_the_start_and_every_minute_and_key_values_now_and_then() {
         let times = times(&publications, record);
         assert_eq!(times.len(), BUILDINGS);
         for times in times.values() {
-            let expected = (HOUR.as_secs() / interval.as_secs()) as usize;
+            let expected = usize::try_from(HOUR.as_secs() / interval.as_secs()).unwrap();
             assert_eq!(times.len(), expected, "{record:?}");
             let first = times[0];
             assert!(
