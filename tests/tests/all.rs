@@ -86,6 +86,8 @@ mod records;
 mod register_oracle;
 #[path = "all/restarts.rs"]
 mod restarts;
+#[path = "all/simulated.rs"]
+mod simulated;
 #[path = "all/site.rs"]
 mod site;
 #[path = "all/tokens.rs"]

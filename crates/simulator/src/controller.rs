@@ -21,6 +21,14 @@ pub struct Sample {
     pub load_w: i32,
 }
 
+impl Sample {
+    /// Power at the grid connection in watt.
+    pub(crate) fn meter_w(&self) -> i32 {
+        let meter = self.record.main_meter;
+        meter.and_then(|meter| meter.active_power_w).unwrap_or(0)
+    }
+}
+
 /// A building in motion.
 #[derive(Clone, Copy, Debug)]
 pub struct Controller {

@@ -4,6 +4,7 @@ use crate::payload::{encode, time_text};
 use bytes::Bytes;
 use domain::record::TelemetryRecord;
 use domain::rejection::Reason;
+use domain::time::Timestamp;
 use std::time::Duration;
 
 /// Further ahead than any clock is wrong.
@@ -55,7 +56,39 @@ impl Fault {
         };
         ways[variant % ways.len()].clone()
     }
+
+    /// Corrupts readings of `time`, which `good` writes for any time.
+    pub(crate) fn corrupt_readings(
+        self,
+        time: Timestamp,
+        good: impl Fn(Timestamp) -> Bytes,
+        variant: usize,
+    ) -> Bytes {
+        let ways = match self {
+            Self::NotJson => not_json(&good(time)),
+            Self::Schema => with_section(&time_text(time), &BAD_READINGS),
+            Self::OutOfRange => with_section(&time_text(time), &UNSTORABLE_READINGS),
+            Self::TimeInFuture => vec![good(time.plus(AHEAD))],
+        };
+        ways[variant % ways.len()].clone()
+    }
 }
+
+/// Readings that the schema refuses.
+const BAD_READINGS: [&str; 6] = [
+    r#""readings":{}"#,
+    r#""readings":[{"value":20.5}]"#,
+    r#""readings":[{"sensor_uuid":"main meter","value":20.5}]"#,
+    r#""readings":[{"sensor_uuid":"00000000-0000-4000-8000-000000000000","meter_reading":-1}]"#,
+    r#""readings":[{"sensor_uuid":"00000000-0000-4000-8000-000000000000","power_w":2.5}]"#,
+    r#""values":{}"#,
+];
+
+/// Readings with a number that cannot be stored.
+const UNSTORABLE_READINGS: [&str; 2] = [
+    r#""readings":[{"sensor_uuid":"00000000-0000-4000-8000-000000000000","power_w":2147483648}]"#,
+    r#""readings":[{"sensor_uuid":"00000000-0000-4000-8000-000000000000","value":1e400}]"#,
+];
 
 fn not_json(good: &Bytes) -> Vec<Bytes> {
     vec![

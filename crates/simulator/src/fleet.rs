@@ -5,6 +5,7 @@ mod file;
 pub use crate::battery::BatteryPack;
 pub use crate::load::DayProfile;
 
+use crate::instruments::Instruments;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use uuid::Uuid;
@@ -67,6 +68,7 @@ pub struct Building {
     pub(crate) soc_percent: u8,
     pub(crate) seed: u64,
     pub(crate) hubs: Hubs,
+    pub(crate) instruments: Instruments,
 }
 
 /// The identities of the building's hubs and sensors.
@@ -104,6 +106,7 @@ impl Building {
             soc_percent: random.random_range(10..=90),
             seed: random.next_u64(),
             hubs: Hubs::draw(&mut random),
+            instruments: Instruments::draw(&mut further_stream(seed, index, 0)),
         }
     }
 }
@@ -134,20 +137,32 @@ fn draw_battery(random: &mut ChaCha8Rng) -> BatteryPack {
     }
 }
 
-fn draw_uuid(random: &mut ChaCha8Rng) -> Uuid {
+pub(crate) fn draw_uuid(random: &mut ChaCha8Rng) -> Uuid {
     let mut bytes = [0; 16];
     random.fill_bytes(&mut bytes);
     uuid::Builder::from_random_bytes(bytes).into_uuid()
 }
 
-/// What becomes of the building's records.
+/// What becomes of the building's telemetry.
 pub(crate) fn fates(seed: u64, index: usize) -> ChaCha8Rng {
     stream(seed, index, 1)
+}
+
+/// What becomes of the building's readings.
+pub(crate) fn fates_of_readings(seed: u64, index: usize) -> ChaCha8Rng {
+    further_stream(seed, index, 1)
 }
 
 fn stream(seed: u64, index: usize, which: u64) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(index as u64 * STREAMS_PER_BUILDING + which);
+    random
+}
+
+/// Streams for what is besides telemetry, numbered from the other end: so neither disturbs the other.
+fn further_stream(seed: u64, index: usize, which: u64) -> ChaCha8Rng {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(u64::MAX - (index as u64 * STREAMS_PER_BUILDING + which));
     random
 }
 

@@ -2,9 +2,12 @@
 
 mod battery;
 pub mod controller;
+mod energy;
 pub mod fault;
 pub mod fleet;
+mod instruments;
 mod load;
+mod meter;
 mod noise;
 mod payload;
 pub mod plan;
@@ -17,5 +20,5 @@ pub use controller::{Controller, Sample};
 pub use fleet::Fleet;
 pub use plan::{Kind, Plan, Publication};
 pub use run::{Config, Failure, Pace, run};
-pub use scenario::{BadScenario, Limit, Scenario, Shares};
-pub use summary::Summary;
+pub use scenario::{BadScenario, Limit, Scenario, Shares, Topics};
+pub use summary::{Counts, Summary};

@@ -1,23 +1,25 @@
 //! The delivery plan: what is published when, how often and how broken.
 
-use crate::controller::Controller;
-use crate::fault::Fault;
-use crate::fleet::{Fleet, fates};
-use crate::payload::encode;
+mod lane;
+mod reports;
+
+pub use reports::KEY_VALUES_INTERVAL;
+
+use crate::fleet::Fleet;
 use crate::scenario::{BadScenario, Fate, Limit, Scenario};
 use crate::summary::Summary;
 use bytes::Bytes;
-use domain::record::TelemetryRecord;
 use domain::rejection::Reason;
 use domain::time::Timestamp;
+use lane::Lane;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
-use wire::topic::{MqttTopic, RecordKind};
+use wire::topic::RecordKind;
 
 /// Most publications that a plan holds back, about 60 MB; beyond it the earliest comes at once.
 pub const HELD_BACK_MAXIMUM: usize = 100_000;
@@ -27,6 +29,8 @@ pub const HELD_BACK_MAXIMUM: usize = 100_000;
 pub struct Publication {
     /// MQTT topic.
     pub topic: Arc<str>,
+    /// What kind of record it carries.
+    pub record: RecordKind,
     /// The record's bytes, or what is left of them.
     pub payload: Bytes,
     /// What the service must make of it.
@@ -58,20 +62,20 @@ pub struct Plan {
     lanes: Vec<Lane>,
     tick: u64,
     lane: usize,
+    /// Made together with what was published last, and next in turn.
+    ready: VecDeque<Publication>,
     held: BinaryHeap<Reverse<Held>>,
     held_so_far: u64,
     summary: Summary,
 }
 
-/// One building's way through the plan.
+/// A message that a controller has made, and what becomes of it.
 #[derive(Debug)]
-struct Lane {
-    index: u64,
-    uuid: Uuid,
-    topic: Arc<str>,
-    controller: Controller,
-    fates: ChaCha8Rng,
-    faults: usize,
+struct Made {
+    fate: Fate,
+    /// How long it, or its copy, is held back.
+    delay: Duration,
+    publication: Publication,
 }
 
 impl Plan {
@@ -100,20 +104,14 @@ impl Plan {
         let lanes = lanes
             .skip(part)
             .step_by(parts.max(1))
-            .map(|(index, building)| Lane {
-                index: index as u64,
-                uuid: building.uuid,
-                topic: MqttTopic::format(RecordKind::Telemetry, building.uuid).into(),
-                controller: Controller::new(building, scenario.interval),
-                fates: fates(scenario.seed, index),
-                faults: index,
-            });
+            .map(|(index, building)| Lane::new(building, index, scenario));
         Ok(Self {
             lanes: lanes.collect(),
             scenario: scenario.clone(),
             start,
             tick: 0,
             lane: 0,
+            ready: VecDeque::new(),
             held: BinaryHeap::new(),
             held_so_far: 0,
             summary: Summary::default(),
@@ -124,6 +122,9 @@ impl Plan {
     /// record that is never published.)
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
+        if !self.ready.is_empty() {
+            return Some(self.start);
+        }
         let held = self.held.peek().map(|Reverse(held)| held.due);
         match (held, self.next_record()) {
             // At the end everything that is held back comes at once.
@@ -136,17 +137,25 @@ impl Plan {
     /// The next publication that is due at `now`.
     pub fn next_until(&mut self, now: Timestamp) -> Option<Publication> {
         loop {
+            if let Some(publication) = self.ready.pop_front() {
+                return Some(self.counted(publication));
+            }
             let due = self.next_due().filter(|due| *due <= now)?;
             match self.next_record() {
                 Some(time) if self.held.len() < HELD_BACK_MAXIMUM && !self.holds(due) => {
-                    let publication = self.produce(time);
-                    if publication.is_some() {
-                        return publication;
-                    }
+                    self.produce(time);
                 }
-                Some(_) | None => return self.release(),
+                Some(_) | None => {
+                    let Reverse(held) = self.held.pop()?;
+                    return Some(self.counted(held.publication));
+                }
             }
         }
+    }
+
+    /// Whose records these are.
+    pub(crate) fn buildings(&self) -> impl Iterator<Item = Uuid> {
+        self.lanes.iter().map(|lane| lane.uuid)
     }
 
     /// What was made and published so far; what the broker makes of it is not counted here.
@@ -180,26 +189,37 @@ impl Plan {
         goes_on.then(|| self.start.plus(after))
     }
 
-    fn produce(&mut self, time: Timestamp) -> Option<Publication> {
-        let lane = &mut self.lanes[self.lane];
-        let record = lane.controller.measure(time).record;
-        let fate = self.scenario.shares.fate(lane.fates.random());
-        let delay = lane.delay(fate, self.scenario.late_delay);
-        let publication = lane.publication(&record, fate);
-        self.summary.records += 1;
+    fn produce(&mut self, time: Timestamp) {
+        let (reports, telemetry) = self.lanes[self.lane].make(time, &self.scenario);
         self.lane += 1;
         if self.lane == self.lanes.len() {
             self.lane = 0;
             self.tick += 1;
         }
+        for made in reports {
+            self.place(made);
+        }
+        self.place(telemetry);
+    }
+
+    /// Lets a message take its way.
+    fn place(&mut self, made: Made) {
+        let Made {
+            fate,
+            delay,
+            publication,
+        } = made;
+        let due = publication.time.plus(delay);
+        let counts = self.summary.of_mut(publication.record);
+        counts.records += 1;
         match fate {
             Fate::Missing => {
-                self.summary.missing += 1;
-                return None;
+                counts.missing += 1;
+                return;
             }
             Fate::Late => {
-                self.hold(time.plus(delay), publication);
-                return None;
+                self.hold(due, publication);
+                return;
             }
             Fate::Doubled => {
                 let kind = Kind::Duplicate;
@@ -207,12 +227,16 @@ impl Plan {
                     kind,
                     ..publication.clone()
                 };
-                self.hold(time.plus(delay), copy);
+                self.hold(due, copy);
             }
             Fate::Usual | Fate::Corrupted => {}
         }
-        self.summary.count(publication.kind);
-        Some(publication)
+        self.ready.push_back(publication);
+    }
+
+    fn counted(&mut self, publication: Publication) -> Publication {
+        self.summary.count(publication.record, publication.kind);
+        publication
     }
 
     fn hold(&mut self, due: Timestamp, publication: Publication) {
@@ -222,12 +246,6 @@ impl Plan {
             publication,
         }));
         self.held_so_far += 1;
-    }
-
-    fn release(&mut self) -> Option<Publication> {
-        let Reverse(held) = self.held.pop()?;
-        self.summary.count(held.publication.kind);
-        Some(held.publication)
     }
 }
 
@@ -239,41 +257,14 @@ impl Iterator for Plan {
     }
 }
 
-impl Lane {
-    fn publication(&mut self, record: &TelemetryRecord, fate: Fate) -> Publication {
-        let (kind, payload) = match fate {
-            Fate::Corrupted => {
-                // In turn, so that every reason occurs however few records there are.
-                let fault = Fault::ALL[self.faults % Fault::ALL.len()];
-                self.faults += 1;
-                let variant = self.fates.random_range(0..1_000);
-                (
-                    Kind::Invalid(fault.reason()),
-                    fault.corrupt(record, variant),
-                )
-            }
-            Fate::Late => (Kind::Late, encode(record)),
-            Fate::Usual | Fate::Doubled => (Kind::Good, encode(record)),
-            Fate::Missing => (Kind::Good, Bytes::new()),
-        };
-        Publication {
-            topic: Arc::clone(&self.topic),
-            payload,
-            kind,
-            building: self.uuid,
-            time: record.time,
-        }
-    }
-
-    /// How long the record or its copy is held back; half of the copies follow at once.
-    fn delay(&mut self, fate: Fate, longest: Duration) -> Duration {
-        let share = match fate {
-            Fate::Late => self.fates.random_range(0.1..1.0),
-            Fate::Doubled if self.fates.random_bool(0.5) => self.fates.random_range(0.0..1.0),
-            Fate::Doubled | Fate::Usual | Fate::Corrupted | Fate::Missing => 0.0,
-        };
-        longest.mul_f64(share)
-    }
+/// How long a message or its copy is held back; half of the copies follow at once.
+fn delay(random: &mut ChaCha8Rng, fate: Fate, longest: Duration) -> Duration {
+    let share = match fate {
+        Fate::Late => random.random_range(0.1..1.0),
+        Fate::Doubled if random.random_bool(0.5) => random.random_range(0.0..1.0),
+        Fate::Doubled | Fate::Usual | Fate::Corrupted | Fate::Missing => 0.0,
+    };
+    longest.mul_f64(share)
 }
 
 /// A publication that waits, ordered by when it is due.

@@ -3,6 +3,7 @@
 mod broker;
 mod connection;
 mod ledger;
+mod presence;
 
 use crate::plan::Plan;
 use crate::scenario::{BadScenario, Scenario};

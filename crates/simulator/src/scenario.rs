@@ -11,6 +11,9 @@ pub const DEFAULT_LATE_DELAY: Duration = Duration::from_secs(120);
 /// Records are kept at least 49 hours: a later one could be refused as too old.
 pub const LONGEST_LATE_DELAY: Duration = Duration::from_secs(48 * 3600);
 
+/// How often readings are sent unless the scenario says otherwise.
+pub const DEFAULT_READINGS_INTERVAL: Duration = Duration::from_secs(60);
+
 /// What a fleet shall do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
@@ -20,22 +23,29 @@ pub struct Scenario {
     pub buildings: usize,
     /// Time between two records of a building, [`SHORTEST_INTERVAL`] to [`LONGEST_INTERVAL`].
     pub interval: Duration,
+    /// What its controllers send.
+    pub topics: Topics,
+    /// Time between two messages with readings of a building, which come with the next telemetry record;
+    /// [`SHORTEST_INTERVAL`] to [`LONGEST_INTERVAL`].
+    pub readings_interval: Duration,
     /// When it ends.
     pub limit: Limit,
-    /// How many of the records have an unusual fate.
+    /// How many of the telemetry records, and of the messages with readings, have an unusual fate.
     pub shares: Shares,
     /// Late records and second copies are held back for at most this long.
     pub late_delay: Duration,
 }
 
 impl Scenario {
-    /// An endless, faultless fleet.
+    /// An endless, faultless fleet that sends telemetry only.
     #[must_use]
     pub fn new(seed: u64, buildings: usize, interval: Duration) -> Self {
         Self {
             seed,
             buildings,
             interval,
+            topics: Topics::TelemetryOnly,
+            readings_interval: DEFAULT_READINGS_INTERVAL,
             limit: Limit::Endless,
             shares: Shares::default(),
             late_delay: DEFAULT_LATE_DELAY,
@@ -54,11 +64,23 @@ impl Scenario {
         if !(SHORTEST_INTERVAL..=LONGEST_INTERVAL).contains(&self.interval) {
             return refuse("interval", "1 ms to 24 hours");
         }
+        if !(SHORTEST_INTERVAL..=LONGEST_INTERVAL).contains(&self.readings_interval) {
+            return refuse("readings interval", "1 ms to 24 hours");
+        }
         if !(SHORTEST_INTERVAL..=LONGEST_LATE_DELAY).contains(&self.late_delay) {
             return refuse("late delay", "1 ms to 48 hours");
         }
         self.shares.check()
     }
+}
+
+/// What controllers send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topics {
+    /// Telemetry, readings, key-values and presence.
+    All,
+    /// Telemetry and nothing else.
+    TelemetryOnly,
 }
 
 /// When a scenario ends; what is held back then comes at once.
@@ -68,7 +90,7 @@ pub enum Limit {
     Endless,
     /// After this time of records.
     Duration(Duration),
-    /// After this many records of all buildings together, the missing ones included.
+    /// After this many telemetry records of all buildings together, the missing ones included.
     Records(u64),
 }
 
@@ -164,6 +186,10 @@ mod tests {
         check(|s| s.shares.late = 1.0, "");
         check(|s| s.buildings = 0, "buildings");
         check(|s| s.interval = Duration::ZERO, "interval");
+        check(
+            |s| s.readings_interval = Duration::ZERO,
+            "readings interval",
+        );
         check(|s| s.shares.invalid = -0.1, "invalid");
         check(|s| s.shares.gaps = f64::NAN, "gaps");
         check(

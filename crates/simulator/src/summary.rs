@@ -4,23 +4,19 @@ use crate::fault::Fault;
 use crate::plan::Kind;
 use domain::rejection::Reason;
 use std::ops::AddAssign;
+use wire::topic::RecordKind;
 
-/// What a fleet has done. Once everything is published: `records = missing + good + late + invalid`, where
-/// `good` counts the first copies and `duplicates` the second ones.
+/// What a fleet has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Records that the controllers made, whatever became of them.
-    pub records: u64,
-    /// Records that are never published.
-    pub missing: u64,
-    /// Good records published in time.
-    pub good: u64,
-    /// Second copies of good records.
-    pub duplicates: u64,
-    /// Good records published later.
-    pub late: u64,
-    /// Corrupted records, in the order of [`Fault::ALL`].
-    pub invalid: [u64; Fault::ALL.len()],
+    /// Realtime telemetry.
+    pub telemetry: Counts,
+    /// Messages with readings.
+    pub readings: Counts,
+    /// Messages with key-values.
+    pub key_values: Counts,
+    /// Presence, as said at the beginning and the end of connections; last wills are the broker's.
+    pub presence: Counts,
     /// Publications still held back when the fleet was stopped.
     pub held_back: u64,
     /// Publications that the broker has confirmed (the following two included).
@@ -37,20 +33,76 @@ pub struct Summary {
     pub unacknowledged: u64,
 }
 
+/// What became of the messages of one kind. Once everything is published: `records = missing + good +
+/// late + invalid`, where `good` counts the first copies and `duplicates` the second ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages that the controllers made, whatever became of them.
+    pub records: u64,
+    /// Messages that are never published.
+    pub missing: u64,
+    /// Good messages published in time.
+    pub good: u64,
+    /// Second copies of good messages.
+    pub duplicates: u64,
+    /// Good messages published later.
+    pub late: u64,
+    /// Corrupted messages, in the order of [`Fault::ALL`].
+    pub invalid: [u64; Fault::ALL.len()],
+}
+
 impl Summary {
+    /// All kinds together.
+    #[must_use]
+    pub fn total(&self) -> Counts {
+        let mut total = self.telemetry;
+        for counts in [self.readings, self.key_values, self.presence] {
+            total += counts;
+        }
+        total
+    }
+
     /// Publications that were due so far, repetitions after a lost connection left out.
     #[must_use]
     pub fn published(&self) -> u64 {
-        self.good + self.duplicates + self.late + self.invalid.iter().sum::<u64>()
+        self.total().published()
     }
 
-    /// Distinct good records: what the service must have stored.
+    pub(crate) fn count(&mut self, record: RecordKind, kind: Kind) {
+        self.of_mut(record).count(kind);
+    }
+
+    /// The counts of a kind; what is reported is not sent by this fleet, and counts as telemetry.
+    pub(crate) fn of_mut(&mut self, record: RecordKind) -> &mut Counts {
+        match record {
+            RecordKind::Telemetry | RecordKind::Reported => &mut self.telemetry,
+            RecordKind::Readings => &mut self.readings,
+            RecordKind::KeyValues => &mut self.key_values,
+            RecordKind::Presence => &mut self.presence,
+        }
+    }
+}
+
+impl Counts {
+    /// Publications that were due so far.
+    #[must_use]
+    pub fn published(&self) -> u64 {
+        self.good + self.duplicates + self.late + self.refused()
+    }
+
+    /// Distinct good messages: what the service must have stored.
     #[must_use]
     pub const fn valid(&self) -> u64 {
         self.good + self.late
     }
 
-    /// Corrupted records that become dead letters of the reason.
+    /// Corrupted messages, whatever the reason.
+    #[must_use]
+    pub fn refused(&self) -> u64 {
+        self.invalid.iter().sum()
+    }
+
+    /// Corrupted messages that become dead letters of the reason.
     #[must_use]
     pub fn invalid(&self, reason: Reason) -> u64 {
         let of_reason = Fault::ALL.iter().zip(self.invalid);
@@ -60,7 +112,7 @@ impl Summary {
             .sum()
     }
 
-    pub(crate) fn count(&mut self, kind: Kind) {
+    fn count(&mut self, kind: Kind) {
         match kind {
             Kind::Good => self.good += 1,
             Kind::Duplicate => self.duplicates += 1,
@@ -75,7 +127,7 @@ impl Summary {
     }
 }
 
-impl AddAssign for Summary {
+impl AddAssign for Counts {
     fn add_assign(&mut self, other: Self) {
         self.records += other.records;
         self.missing += other.missing;
@@ -85,6 +137,15 @@ impl AddAssign for Summary {
         for (count, more) in self.invalid.iter_mut().zip(other.invalid) {
             *count += more;
         }
+    }
+}
+
+impl AddAssign for Summary {
+    fn add_assign(&mut self, other: Self) {
+        self.telemetry += other.telemetry;
+        self.readings += other.readings;
+        self.key_values += other.key_values;
+        self.presence += other.presence;
         self.held_back += other.held_back;
         self.acknowledged += other.acknowledged;
         self.refused += other.refused;

@@ -16,7 +16,7 @@ use ops::health::Health;
 use ops::settings::Settings;
 use ops::shutdown::Shutdown;
 use private::PrivateServers;
-use simulator::{Config, Fleet, Scenario, Shares};
+use simulator::{Config, Fleet, Scenario, Shares, Topics};
 use std::time::Duration;
 use store::{Run, Store};
 use tokio::task::JoinSet;
@@ -26,6 +26,9 @@ use tokio_util::sync::CancellationToken;
 const READY_LOOK: Duration = Duration::from_millis(100);
 /// Longest wait until everything is ready; it takes some seconds.
 const READY_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Connections of the simulated fleet: one a controller, as long as they are this few.
+const MOST_CONNECTIONS: u16 = 100;
 
 pub(crate) fn command() -> Command {
     with_settings(
@@ -51,6 +54,7 @@ pub(crate) fn run(matches: &ArgMatches, settings: &Settings) -> Result<(), Failu
     let buildings = usize::try_from(count("buildings"))
         .map_err(|_| Failure::Usage("--buildings: too many".to_owned()))?;
     let mut scenario = Scenario::new(count("seed"), buildings, Duration::from_secs(1));
+    scenario.topics = Topics::All;
     // Enough that the line below shows each of them within a minute.
     scenario.shares = Shares {
         duplicates: 0.01,
@@ -117,7 +121,10 @@ async fn show(
     introduce(settings, fleet)?;
     let token = CancellationToken::new();
     let clock = Clock::system();
-    let config = Config::new(settings.text("mqtt_url")?, scenario);
+    let mut config = Config::new(settings.text("mqtt_url")?, scenario);
+    config.connections = u16::try_from(fleet.buildings().len())
+        .unwrap_or(MOST_CONNECTIONS)
+        .min(MOST_CONNECTIONS);
     let mut tasks = JoinSet::new();
     tasks.spawn(simulator::run(
         config,

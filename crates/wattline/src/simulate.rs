@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use ops::clock::Clock;
 use ops::settings::Settings;
 use ops::shutdown::Shutdown;
-use simulator::{Config, Fleet, Limit, Scenario, Shares, Summary};
+use simulator::{Config, Counts, Fleet, Limit, Scenario, Shares, Summary, Topics};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -63,6 +63,13 @@ pub(crate) fn command() -> Command {
     ))
     .arg(share("gaps", "share of records never published, 0 to 1"))
     .arg(
+        Arg::new("only")
+            .long("only")
+            .value_name("KIND")
+            .help("sends telemetry and nothing else; without it readings, key-values and presence too")
+            .value_parser(["telemetry"]),
+    )
+    .arg(
         Arg::new("fleet-file")
             .long("fleet-file")
             .value_name("OUT")
@@ -82,19 +89,37 @@ fn span(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a span such as 250ms, 90s, 5m, 49h or 7d".to_owned())
 }
 
+/// A line for everything, and one for each kind of record that was made.
 fn describe(summary: &Summary) -> String {
-    format!(
-        "published {} (good {}, duplicates {}, late {}, invalid {}), missing {}, acknowledged {}, \
-         repeated {}, unacknowledged {}",
-        summary.published(),
-        summary.good,
-        summary.duplicates,
-        summary.late,
-        summary.invalid.iter().sum::<u64>(),
-        summary.missing,
+    let kinds = [
+        ("telemetry", summary.telemetry),
+        ("readings", summary.readings),
+        ("keyvalues", summary.key_values),
+        ("presence", summary.presence),
+    ];
+    let mut text = format!(
+        "{}, acknowledged {}, repeated {}, unacknowledged {}",
+        describe_counts("published", &summary.total()),
         summary.acknowledged,
         summary.repeated,
         summary.unacknowledged,
+    );
+    for (kind, counts) in kinds.iter().filter(|(_, counts)| counts.records > 0) {
+        text.push_str("\n  ");
+        text.push_str(&describe_counts(kind, counts));
+    }
+    text
+}
+
+fn describe_counts(what: &str, counts: &Counts) -> String {
+    format!(
+        "{what} {} (good {}, duplicates {}, late {}, invalid {}), missing {}",
+        counts.published(),
+        counts.good,
+        counts.duplicates,
+        counts.late,
+        counts.refused(),
+        counts.missing,
     )
 }
 
@@ -139,6 +164,10 @@ fn scenario(matches: &ArgMatches) -> Result<Scenario, Failure> {
     let buildings = usize::try_from(count(matches, "buildings"))
         .map_err(|_| Failure::Usage("--buildings: too many".to_owned()))?;
     let mut scenario = Scenario::new(count(matches, "seed"), buildings, interval);
+    scenario.topics = match matches.contains_id("only") {
+        true => Topics::TelemetryOnly,
+        false => Topics::All,
+    };
     if let Some(duration) = matches.get_one::<Duration>("duration") {
         scenario.limit = Limit::Duration(*duration);
     }

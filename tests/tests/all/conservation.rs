@@ -3,7 +3,7 @@
 use crate::WATTLINE;
 use domain::rejection::Reason;
 use ops::metrics::Counter;
-use simulator::{Config, Fleet, Limit, Pace, Scenario, Shares};
+use simulator::{Config, Fleet, Limit, Pace, Scenario, Shares, Topics};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use testkit::{Mode, World, eventually};
@@ -42,6 +42,7 @@ async fn balances_at_every_scrape(mode: Mode) {
     let world = World::new(WATTLINE, mode).await;
     let mut scenario = Scenario::new(5, BUILDINGS, Duration::from_secs(1));
     scenario.limit = Limit::Records(20_000);
+    scenario.topics = Topics::All;
     scenario.late_delay = Duration::from_secs(60);
     scenario.shares = Shares {
         duplicates: 0.1,
@@ -78,8 +79,8 @@ async fn balances_at_every_scrape(mode: Mode) {
     #[expect(clippy::cast_precision_loss, reason = "some thousand records")]
     let (published, valid, duplicates) = (
         summary.published() as f64,
-        summary.valid() as f64,
-        summary.duplicates as f64,
+        summary.total().valid() as f64,
+        summary.total().duplicates as f64,
     );
     let scrape = eventually(async || {
         let scrape = serve.metrics().await;

@@ -53,7 +53,7 @@ async fn answers(mode: Mode, edition: Edition, start: Timestamp) -> Vec<(String,
         let waiting = world.count("select count(*) from touched_minute").await
             + world.count("select count(*) from touched_quarter").await;
         let expected =
-            i64::try_from(summary.valid() + summary.invalid.iter().sum::<u64>()).unwrap();
+            i64::try_from(summary.telemetry.valid() + summary.telemetry.refused()).unwrap();
         if received >= published && waiting == 0 && kept == expected {
             Ok(())
         } else {

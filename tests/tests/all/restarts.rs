@@ -129,8 +129,7 @@ async fn send_readings(
 }
 
 /// Kills every role at once, again and again, each time after everybody has done something.
-async fn kill_and_restart(world: &World, all: &[&Progress; 3]) {
-    let mut serve = world.serve().await;
+async fn kill_and_restart(world: &World, mut serve: Running, all: &[&Progress; 3]) {
     for _ in 0..KILLS {
         let before = all.map(|it| it.steps.load(Ordering::SeqCst));
         eventually(async || {
@@ -172,13 +171,15 @@ async fn restarts_in_the_middle_of_everything_keep_what_was_answered() {
     let token = client.access().to_owned();
     let client = Client::new(world.http_port).with_token(&token);
 
+    // The broker keeps readings for a subscriber that it knows.
+    let serve = world.serve().await;
     let (limits, refreshes, readings) = <(Progress, Progress, Progress)>::default();
     let all = [&limits, &refreshes, &readings];
     let (confirmed, (), sent, ()) = tokio::join!(
         plan_limits(client, plan.uuid, &limits),
         refresh_tokens(Client::new(world.http_port), &refreshes),
         send_readings(&world, plan, meter, &readings),
-        kill_and_restart(&world, &all),
+        kill_and_restart(&world, serve, &all),
     );
 
     let _serve = world.serve().await;

@@ -62,7 +62,7 @@ pub(crate) async fn run(context: &Context, scenario: Scenario, pace: Pace) -> Ou
     let before = context.roles.counted().await?;
     let spent = context.machine.spent()?;
     let (published, most_waiting) = publish(context, &scenario, pace, before.stored).await?;
-    let due = published.summary.valid();
+    let due = published.summary.telemetry.valid();
     let (stored, last_stored_after) =
         until_stored(context, &scenario, &published, before.stored + due).await?;
     let (costs, others_cpu_s) = context.machine.spent()?.since(&spent, stored.records);

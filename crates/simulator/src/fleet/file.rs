@@ -1,6 +1,7 @@
 //! The fleet file: what `wattline admin apply` reads.
 
 use super::{Building, Fleet};
+use crate::instruments::Utility;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -50,6 +51,7 @@ fn building(building: &Building) -> Value {
         ];
         sensor_hubs.push(hub(hubs.battery, "Battery", "battery", &sensors));
     }
+    sensor_hubs.extend(instruments(building));
     json!({
         "uuid": building.uuid,
         "name": building.name,
@@ -57,6 +59,35 @@ fn building(building: &Building) -> Value {
         "consumption_compensated_curtailment": false,
         "sensor_hubs": sensor_hubs,
     })
+}
+
+fn instruments(building: &Building) -> [Value; 4] {
+    let here = &building.instruments;
+    let gas = [(here.gas, "Gas", "gas_volume")];
+    let utility = match here.utility {
+        Utility::Heat { heat } => {
+            let sensors = [(heat, "Heat", "heat")];
+            hub(here.utility_hub, "Heat meter", "heat_meter", &sensors)
+        }
+        Utility::Water { volume, flow } => {
+            let sensors = [
+                (volume, "Water volume", "water_volume"),
+                (flow, "Water flow", "water_flow"),
+            ];
+            hub(here.utility_hub, "Water meter", "water_meter", &sensors)
+        }
+    };
+    let climate = [
+        (here.temperature, "Temperature", "temperature"),
+        (here.humidity, "Relative humidity", "relative_humidity"),
+    ];
+    let socket = [(here.ev_socket, "Car socket", "ev_socket")];
+    [
+        hub(here.gas_hub, "Gas meter", "gas_meter", &gas),
+        utility,
+        hub(here.climate_hub, "Climate", "climate", &climate),
+        hub(here.charger_hub, "Car charger", "ev_charger", &socket),
+    ]
 }
 
 fn hub(uuid: Uuid, hub_name: &str, hub_kind: &str, sensors: &[(Uuid, &str, &str)]) -> Value {

@@ -1,19 +1,24 @@
 //! One connection: keeps its window full, counts acknowledgements, starts over when it must.
 
 use super::ledger::Ledger;
+use super::presence;
 use super::{Config, GRACE, Pace};
-use crate::plan::Plan;
+use crate::plan::{Plan, Publication};
+use crate::scenario::Topics;
 use crate::summary::Summary;
 use domain::time::Timestamp;
 use rumqttc::Outgoing;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{PubAck, PubAckReason};
 use rumqttc::v5::{AsyncClient, Event, Incoming, MqttOptions};
+use std::collections::VecDeque;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
+use uuid::Uuid;
+use wire::topic::RecordKind;
 
 /// Even when nothing is due the connection looks around this often: for a clock that was set and
 /// for a broker that fell silent.
@@ -28,6 +33,14 @@ pub(crate) struct Connection<Now> {
     acknowledgement_timeout: Duration,
     pace: Pace,
     plan: Plan,
+    /// Whose presence it tells; nobody's when it sends telemetry only.
+    present: Vec<Uuid>,
+    /// What it has to say about that before anything else.
+    announcements: VecDeque<Publication>,
+    /// Whether the next session begins by saying who is there: at first, and after a last will.
+    greets: bool,
+    /// Whether it has begun to say that nobody is there any more.
+    farewell: bool,
     ledger: Ledger,
     counts: Summary,
     now: Now,
@@ -48,17 +61,28 @@ enum End {
 impl<Now: Fn() -> i64> Connection<Now> {
     pub(crate) fn new(
         config: &Config,
-        options: MqttOptions,
+        mut options: MqttOptions,
         plan: Plan,
         now: Now,
         shutdown: CancellationToken,
     ) -> Self {
+        let present: Vec<Uuid> = match config.scenario.topics {
+            Topics::All => plan.buildings().collect(),
+            Topics::TelemetryOnly => Vec::new(),
+        };
+        if let Some(first) = present.first() {
+            options.set_last_will(presence::last_will(*first));
+        }
         Self {
             options,
             window: config.window,
             acknowledgement_timeout: config.acknowledgement_timeout,
             pace: config.pace,
             plan,
+            present,
+            announcements: VecDeque::new(),
+            greets: true,
+            farewell: false,
             ledger: Ledger::new(config.window),
             counts: Summary::default(),
             now,
@@ -107,6 +131,9 @@ impl<Now: Fn() -> i64> Connection<Now> {
     /// stashed goes with it, and the ledger hands everything to the next one.
     async fn session(&mut self) -> End {
         self.counts.repeated += self.ledger.start_over();
+        if std::mem::take(&mut self.greets) && !self.farewell {
+            self.announce(true);
+        }
         self.connected = false;
         self.answered = true;
         let capacity = usize::from(self.window);
@@ -146,10 +173,15 @@ impl<Now: Fn() -> i64> Connection<Now> {
         }
     }
 
+    /// Nothing more is to be made.
+    fn is_finished(&self) -> bool {
+        self.leave_at.is_some() || self.plan.next_due().is_none()
+    }
+
     /// Everything is published and confirmed, or shall not be any more.
     fn is_done(&self) -> bool {
-        let finished = self.leave_at.is_some() || self.plan.next_due().is_none();
-        finished && self.ledger.is_empty()
+        let finished = self.is_finished() && (self.farewell || self.present.is_empty());
+        finished && self.ledger.is_empty() && self.announcements.is_empty()
     }
 
     fn stop(&mut self) {
@@ -172,8 +204,9 @@ impl<Now: Fn() -> i64> Connection<Now> {
             while let Some(publication) = self.ledger.to_hand() {
                 let payload = publication.payload.clone();
                 let topic = &*publication.topic;
+                let retained = publication.record == RecordKind::Presence;
                 if client
-                    .try_publish(topic, QoS::AtLeastOnce, false, payload)
+                    .try_publish(topic, QoS::AtLeastOnce, retained, payload)
                     .is_err()
                 {
                     // The client's queue is as long as the window, so it takes everything unless
@@ -182,10 +215,10 @@ impl<Now: Fn() -> i64> Connection<Now> {
                 }
                 self.ledger.handed();
             }
-            if self.ledger.is_full() || self.leave_at.is_some() {
+            if self.ledger.is_full() {
                 return;
             }
-            match self.plan.next_until(Timestamp::from_micros(now)) {
+            match self.next_publication(Timestamp::from_micros(now)) {
                 Some(publication) => self.ledger.push(publication),
                 None => break,
             }
@@ -195,12 +228,39 @@ impl<Now: Fn() -> i64> Connection<Now> {
         }
     }
 
+    /// What to publish next: who is there comes first, and who has gone last.
+    fn next_publication(&mut self, now: Timestamp) -> Option<Publication> {
+        if self.is_finished() && !self.farewell {
+            self.farewell = true;
+            self.announce(false);
+        }
+        if let Some(announcement) = self.announcements.pop_front() {
+            self.counts.presence.records += 1;
+            self.counts.presence.good += 1;
+            return Some(announcement);
+        }
+        match self.leave_at {
+            Some(_) => None,
+            None => self.plan.next_until(now),
+        }
+    }
+
+    /// Says of every building whether it is there, in place of what was still to be said.
+    fn announce(&mut self, online: bool) {
+        let time = Timestamp::from_micros((self.now)());
+        let present = self.present.iter();
+        self.announcements = present
+            .map(|building| presence::said(*building, online, time))
+            .collect();
+    }
+
     fn receive(&mut self, packet: &Incoming) {
         if let Incoming::PubAck(acknowledgement) = packet {
             self.acknowledge(acknowledgement);
         } else if let Incoming::ConnAck(_) = packet {
             self.connected = true;
             self.answered = true;
+            self.greets = true;
             let unacknowledged = self.ledger.unacknowledged();
             let client_id = self.options.client_id();
             info!(client_id, unacknowledged, "connected to the broker");

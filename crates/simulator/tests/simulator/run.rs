@@ -3,7 +3,7 @@
 use crate::stub_broker::{Manners, StubBroker};
 use bytes::Bytes;
 use domain::time::Timestamp;
-use simulator::{Config, Failure, Limit, Pace, Plan, Scenario, Shares, Summary, run};
+use simulator::{Config, Failure, Limit, Pace, Plan, Scenario, Shares, Summary, Topics, run};
 use std::collections::HashSet;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -52,7 +52,11 @@ async fn a_bounded_fleet_is_published_once_in_order_and_confirmed() {
     let summary = publish(config).await;
     assert_eq!(broker.received(), expected);
     assert_eq!(
-        (summary.good, summary.acknowledged, summary.repeated),
+        (
+            summary.telemetry.good,
+            summary.acknowledged,
+            summary.repeated
+        ),
         (500, 500, 0)
     );
 }
@@ -93,6 +97,31 @@ async fn a_collision_that_is_never_resolved_is_noticed_as_silence() {
     nothing_is_lost_with(&[Manners::SkipsAndHangsUpAfter(1_000), Manners::Answers], 1).await;
 }
 
+const ONLINE: &[u8] = br#"{"online":true}"#;
+const OFFLINE: &[u8] = br#"{"online":false}"#;
+
+#[tokio::test]
+async fn controllers_say_that_they_are_there_before_all_else_and_that_they_have_gone_at_the_end() {
+    let broker = StubBroker::start(0, &[Manners::HangsUpAfter(30), Manners::Answers]).await;
+    let mut config = config(broker.url(), 100);
+    config.scenario.topics = Topics::All;
+    let rest = planned(&config);
+    let summary = publish(config).await;
+    let received = broker.received();
+    assert!(received[..7].iter().all(|it| it == ONLINE), "all seven");
+    let (before, farewell) = received.split_at(received.len() - 7);
+    assert!(farewell.iter().all(|it| it == OFFLINE));
+    // After the last will of the connection that was lost they say it again.
+    let online = before.iter().filter(|it| *it == ONLINE).count();
+    assert!(online >= 14, "{online}");
+    assert_eq!(summary.presence.good, 21);
+    assert_eq!(summary.telemetry.good, 100);
+    assert_eq!((summary.readings.good, summary.key_values.good), (7, 7));
+    assert_eq!(summary.acknowledged, summary.published());
+    let arrived: HashSet<_> = received.into_iter().collect();
+    assert!(rest.iter().all(|payload| arrived.contains(payload)));
+}
+
 #[tokio::test]
 async fn a_broker_that_is_away_at_the_start_is_waited_for() {
     let reserved = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
@@ -130,11 +159,7 @@ async fn several_connections_publish_what_one_would() {
     received.sort();
     assert!(received == expected);
     assert_eq!(summary.acknowledged, summary.published());
-    assert_eq!(
-        (summary.good, summary.late),
-        (plan.summary().good, plan.summary().late)
-    );
-    assert_eq!(summary.invalid, plan.summary().invalid);
+    assert_eq!(summary.telemetry, plan.summary().telemetry);
 }
 
 #[tokio::test]
@@ -155,10 +180,10 @@ async fn in_realtime_the_records_are_spread_over_the_time_and_a_stop_ends_the_fl
     );
     let summary = summary.unwrap().unwrap();
     // Ten buildings five times a second: about fifty, and a bad bound for a busy machine.
-    assert!((20..=60).contains(&summary.good), "{summary:?}");
+    assert!((20..=60).contains(&summary.telemetry.good), "{summary:?}");
     assert_eq!(
         (summary.acknowledged, summary.unacknowledged),
-        (summary.good, 0)
+        (summary.telemetry.good, 0)
     );
 }
 
