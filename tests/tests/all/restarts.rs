@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use testkit::{Answer, BuildingPlan, Client, Method, Mode, PASSWORD, USERNAME, World, eventually};
+use testkit::{
+    Answer, BuildingPlan, Client, Method, Mode, PASSWORD, Running, USERNAME, World, eventually,
+};
 use uuid::Uuid;
 use wire::topic::{MqttTopic, RecordKind};
 
