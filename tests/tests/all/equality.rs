@@ -84,7 +84,10 @@ async fn reads(client: &Client, building: &str) -> Vec<(String, Value)> {
     let (_, mut sensors) = client.get(&format!("/buildings/{building}/sensors/")).await;
     let mut uuids = Vec::new();
     for sensor in sensors.as_array_mut().unwrap() {
-        uuids.push(sensor["sensor_uuid"].as_str().unwrap().to_owned());
+        // The electricity reads take no others.
+        if sensor["unit"] == "W" {
+            uuids.push(sensor["sensor_uuid"].as_str().unwrap().to_owned());
+        }
         // The number of a sensor is the installation's own.
         sensor.as_object_mut().unwrap().remove("id");
     }

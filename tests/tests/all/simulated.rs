@@ -19,7 +19,7 @@ async fn a_fleet_sends_every_kind_and_its_last_will_tells_when_it_is_cut_off() {
     let world = World::new(WATTLINE, Mode::Direct).await;
     let fleet = simulator::Fleet::new(1, 3).fleet_file("x");
     world.apply_fleet(&fleet);
-    let serve = world.serve().await;
+    let _serve = world.serve().await;
     let simulate = || {
         world.start(&[
             "simulate",
@@ -41,6 +41,13 @@ async fn a_fleet_sends_every_kind_and_its_last_will_tells_when_it_is_cut_off() {
     };
     let mut running = simulate();
     all_are(true).await;
+    let sensors = "select count(distinct sensor_id) from sensor_reading";
+    eventually(async || match world.count(sensors).await {
+        // Four or five instruments a building, and the registers of some main meters.
+        15.. => Ok(()),
+        other => Err(other),
+    })
+    .await;
     running.kill();
     all_are(false).await;
     let mut running = simulate();
@@ -49,12 +56,4 @@ async fn a_fleet_sends_every_kind_and_its_last_will_tells_when_it_is_cut_off() {
     all_are(false).await;
     let refused = world.count("select count(*) from dead_letter").await;
     assert_eq!(refused, 0, "every sensor is known and takes what it gets");
-    let sensors = "select count(distinct sensor_id) from sensor_reading";
-    eventually(async || match world.count(sensors).await {
-        // Four or five instruments a building, and the registers of some main meters.
-        15.. => Ok(()),
-        other => Err(other),
-    })
-    .await;
-    drop(serve);
 }
