@@ -7,6 +7,10 @@ use uuid::Uuid;
 use wire::decode::decode_record;
 use wire::envelope::{DeadLetter, Message};
 
+/// Largest batch, in payload bytes: bounds memory when payloads are large, and what one transaction has
+/// to store, since eight bytes of a payload can make a key-value registration.
+pub const BATCH_BYTES: usize = 2 * 1024 * 1024;
+
 /// What arrives at the aggregator, over Kafka or directly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrival {

@@ -3,7 +3,7 @@
 mod assignment;
 
 use crate::Config;
-use crate::batch::Arrival;
+use crate::batch::{Arrival, BATCH_BYTES};
 use crate::log_message;
 pub(crate) use assignment::Assignment;
 use assignment::Context;
@@ -22,8 +22,6 @@ use tokio::sync::mpsc::error::TrySendError;
 
 /// Largest batch, in messages: one transaction of some tenths of a second, and memory.
 const BATCH_MESSAGES: usize = 5_000;
-/// Largest batch, in payload bytes: bounds memory when payloads are large.
-const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// Longest wait from a batch's first message until it is handed over: small against the two seconds
 /// in which a record is to be readable, long enough for batches worth a transaction.
 const LINGER: Duration = Duration::from_millis(100);

@@ -98,7 +98,8 @@ pub struct BuildingPower {
     pub charge: Option<i64>,
     /// Out of the batteries.
     pub discharge: Option<i64>,
-    /// What the building uses, at least 0; needs all contributors in the window, and a main meter.
+    /// What the building uses, at least 0. With a main meter it needs all contributors in the window;
+    /// without, it is the sum of the sensors that measure it.
     pub consumption: Option<i64>,
 }
 
@@ -113,8 +114,8 @@ impl BuildingPower {
     /// `None` without any sample.
     #[must_use]
     pub fn of(sensors: &[Metered]) -> Option<Self> {
-        let contributors = contributors(sensors);
-        let newest = contributors
+        let counted = counted(sensors);
+        let newest = counted
             .iter()
             .filter_map(|it| it.newest)
             .map(|it| it.time)
@@ -122,7 +123,7 @@ impl BuildingPower {
         let window_start = newest.minus(COMBINED_WINDOW);
         let in_window = |it: &Metered| it.newest.filter(|sample| sample.time >= window_start);
         let sum = |kind| {
-            let of_kind = contributors
+            let of_kind = counted
                 .iter()
                 .filter(|it| it.kind == kind)
                 .filter_map(in_window);
@@ -131,7 +132,7 @@ impl BuildingPower {
                 .reduce(|sum, power_w| sum + power_w)
         };
         Some(Self {
-            time: contributors
+            time: counted
                 .iter()
                 .filter_map(in_window)
                 .map(|it| it.time)
@@ -141,7 +142,9 @@ impl BuildingPower {
             production: sum(SensorKind::Production),
             charge: sum(SensorKind::Charge),
             discharge: sum(SensorKind::Discharge),
-            consumption: consumption(sensors).map(|it| it.power_w),
+            consumption: consumption(sensors)
+                .map(|it| it.power_w)
+                .or_else(|| sum(SensorKind::Consumption)),
         })
     }
 }
@@ -174,6 +177,16 @@ pub fn consumption(sensors: &[Metered]) -> Option<Sample> {
         time: oldest,
         power_w: signed.sum::<i64>().max(0),
     })
+}
+
+/// What the building's power is made of: what contributes to consumption, and consumption itself where it
+/// is measured, which is where there is no main meter.
+fn counted(sensors: &[Metered]) -> Vec<Metered> {
+    let measured = !has_main_meter(sensors.iter().map(|it| it.kind));
+    let counts = |it: &&Metered| {
+        it.kind.consumption_factor().is_some() || measured && it.kind == SensorKind::Consumption
+    };
+    sensors.iter().filter(counts).copied().collect()
 }
 
 fn contributors(sensors: &[Metered]) -> Vec<Metered> {

@@ -257,12 +257,15 @@ language sql stable parallel safe as $$
     group by series
 $$;
 
--- The mean of each sensor's values in a quarter. Exact decimals: doubles would add up differently in
--- another order, and could overflow.
+-- The mean of each sensor's values in a quarter, to 40 decimals. Exact decimals: doubles would add up
+-- differently in another order, and could overflow. The 40 decimals are enough for the nearest double of
+-- anything that is measured, and keep a mean from being too small for a double, which is an error.
 create function fold_values(of_building uuid, of_start timestamptz)
 returns table (sensor_id bigint, samples integer, mean double precision)
 language sql stable parallel safe as $$
-    select sensor_id, count(*)::integer, avg(value::text::numeric)::double precision
+    select sensor_id, count(*)::integer,
+           -- The zero lends its 40 decimals to the division.
+           round((sum(value::text::numeric) + 0::numeric(41, 40)) / count(*), 40)::double precision
     from sensor_reading
     where building_uuid = of_building
       and time >= of_start

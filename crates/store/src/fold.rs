@@ -28,13 +28,14 @@ impl Store {
     /// # Errors
     /// When the database does not take it; nothing is lost then.
     pub async fn fold(&self, now: Timestamp) -> Result<Folded, StoreFailure> {
-        let minutes = self.fold_minutes(now.floor(Interval::Minute)).await?;
-        let quarters = self.fold_quarters(now.floor(Interval::Quarter)).await?;
-        let days = self.fold_days(now.floor(Interval::Day)).await?;
+        // One that fails does not keep the others from going on.
+        let minutes = self.fold_minutes(now.floor(Interval::Minute)).await;
+        let quarters = self.fold_quarters(now.floor(Interval::Quarter)).await;
+        let days = self.fold_days(now.floor(Interval::Day)).await;
         Ok(Folded {
-            minutes,
-            quarters,
-            days,
+            minutes: minutes?,
+            quarters: quarters?,
+            days: days?,
         })
     }
 

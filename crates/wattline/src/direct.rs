@@ -1,7 +1,7 @@
 //! Direct mode: the bridge's messages go to the aggregator's writer in the same process, and are
 //! acknowledged after the database has committed.
 
-use aggregator::batch::{Arrival, batch};
+use aggregator::batch::{Arrival, BATCH_BYTES, batch};
 use aggregator::writer::{Unwritten, Writer};
 use bridge::{Handover, Letter};
 use ops::shutdown::Shutdown;
@@ -16,21 +16,18 @@ const DATABASE_PROBE: Duration = Duration::from_secs(2);
 /// Stores what the bridge hands over until the bridge has ended. What cannot be stored before the
 /// stop is not acknowledged, and the broker sends it again.
 pub(crate) async fn run(mut handovers: Receiver<Handover>, writer: Writer, shutdown: Shutdown) {
-    let mut hand = Vec::new();
     loop {
-        let taken = tokio::select! {
-            taken = handovers.recv_many(&mut hand, BATCH_MESSAGES) => taken,
+        let first = tokio::select! {
+            first = handovers.recv() => first,
             () = tokio::time::sleep(DATABASE_PROBE) => {
                 writer.probe().await;
                 continue;
             }
         };
-        if taken == 0 {
-            return;
-        }
+        let Some(first) = first else { return };
         let begun = Instant::now();
-        let (arrivals, receipts): (Vec<Arrival>, Vec<_>) = hand
-            .drain(..)
+        let (arrivals, receipts): (Vec<Arrival>, Vec<_>) = hand(first, &mut handovers)
+            .into_iter()
             .map(|it| (arrival(it.letter), it.receipt))
             .unzip();
         // Without positions none can be lost.
@@ -41,6 +38,27 @@ pub(crate) async fn run(mut handovers: Receiver<Handover>, writer: Writer, shutd
             Ok(()) => receipts.into_iter().for_each(bridge::Receipt::durable),
             Err(Unwritten::Stopped | Unwritten::LostPosition) => return,
         }
+    }
+}
+
+/// The first message, and those that are there already, as far as a batch goes.
+fn hand(first: Handover, handovers: &mut Receiver<Handover>) -> Vec<Handover> {
+    let mut bytes = payload_bytes(&first);
+    let mut hand = vec![first];
+    while hand.len() < BATCH_MESSAGES
+        && bytes < BATCH_BYTES
+        && let Ok(next) = handovers.try_recv()
+    {
+        bytes += payload_bytes(&next);
+        hand.push(next);
+    }
+    hand
+}
+
+fn payload_bytes(handover: &Handover) -> usize {
+    match &handover.letter {
+        Letter::Record(message) => message.payload.len(),
+        Letter::Dead(dead) => dead.message.payload.len(),
     }
 }
 

@@ -312,3 +312,47 @@ async fn a_register_that_falls_is_an_event_and_late_readings_move_it() {
         ["2 rollover", "4 reset", "5 reset", "7 replacement"]
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_whose_mean_no_double_can_hold_stop_no_folding() {
+    let world = World::new(WATTLINE, Mode::Direct).await;
+    let (plan, sensors) = plan(&["temperature"]);
+    world.apply(std::slice::from_ref(&plan));
+    let serve = world.serve().await;
+    let controller = world.controller();
+    let quarter = (now() - 7_200) / 900 * 900;
+    for (second, value) in [(0, 5e-324), (1, 0.0), (2, 0.0)] {
+        let payload = json!({"time": quarter + second,
+            "readings": [{"sensor_uuid": sensors[0], "value": value}]});
+        send(&controller, RecordKind::Readings, plan.uuid, payload).await;
+    }
+    let folded = "select samples, mean from value_quarter";
+    eventually(async || match world.rows(folded).await {
+        rows if rows == [json!({"samples": 3, "mean": 0})] => Ok(()),
+        other => Err(other),
+    })
+    .await;
+    serve.ready().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn presence_that_changes_at_once_is_kept_in_its_order() {
+    const CHANGES: usize = 600;
+    let world = World::new(WATTLINE, Mode::Direct).await;
+    let building = world.building();
+    let serve = world.serve().await;
+    let controller = world.controller();
+    let online = |change: usize| change % 3 == 0;
+    for change in 0..CHANGES {
+        let payload = json!({"online": online(change)});
+        send(&controller, RecordKind::Presence, building, payload).await;
+    }
+    until_fates(&serve, (CHANGES as f64, 0.0, 0.0, 0.0)).await;
+    let kept = world
+        .rows("select online from presence order by received_at")
+        .await;
+    let expected: Vec<Value> = (0..CHANGES)
+        .map(|change| json!({"online": online(change)}))
+        .collect();
+    assert_eq!(kept, expected);
+}

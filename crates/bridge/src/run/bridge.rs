@@ -19,6 +19,9 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
+/// A clock that goes back by so much was set; by less, it only did not move while messages came in.
+const SMALLEST_STEP_BACK: Duration = Duration::from_secs(1);
+
 /// Why a connection is over.
 pub(super) enum Ended {
     /// The process stops.
@@ -45,6 +48,8 @@ pub(super) struct Bridge {
     paused_until: Option<Instant>,
     between_attempts: Backoff,
     silence: Silence,
+    /// When the newest message came in.
+    stamped: Timestamp,
     /// Whether the present connection has lost messages without a guarantee.
     overflowed: bool,
     /// What the log needs beside this loop; ends with it.
@@ -72,6 +77,7 @@ impl Bridge {
             paused_until: None,
             between_attempts: Backoff::default(),
             silence: Silence::default(),
+            stamped: Timestamp::from_micros(i64::MIN),
             overflowed: false,
             _tasks: tasks,
         })
@@ -113,11 +119,21 @@ impl Bridge {
             packet_identifier: publish.pkid,
             qos: publish.qos,
         };
-        let received_at = Timestamp::from_micros(self.handles.clock.now_micros());
+        let received_at = self.stamp();
         let letter = intake::receive(publish, received_at);
         self.ledger.arrive(letter, acknowledgement);
         count_arrival(&self.handles.metrics);
         self.hand_over()
+    }
+
+    /// The moment of receipt, another one for each message: presence has no other time, so what came
+    /// first must show. A clock that steps back is followed at once.
+    fn stamp(&mut self) -> Timestamp {
+        let now = Timestamp::from_micros(self.handles.clock.now_micros());
+        let next = Timestamp::from_micros(self.stamped.micros().saturating_add(1));
+        let steps_back = next > now.plus(SMALLEST_STEP_BACK);
+        self.stamped = if steps_back { now } else { now.max(next) };
+        self.stamped
     }
 
     /// Hands over what waits, as far as there is room.

@@ -194,3 +194,21 @@ fn a_record_without_a_measurement_moves_no_window() {
     assert_eq!(power.time, NOW.minus(Duration::from_secs(300)));
     assert_eq!(power.delivery, Some(100));
 }
+
+#[test]
+fn without_a_main_meter_consumption_is_what_its_own_sensors_measure() {
+    let sensors = [
+        metered(Consumption, 0, 400),
+        metered(Consumption, 120 * SECOND_US, 30),
+        metered(Consumption, 120 * SECOND_US + 1, 5),
+        metered(EvSocket, 0, 7_000),
+    ];
+    let power = BuildingPower::of(&sensors).unwrap();
+    assert_eq!((power.consumption, power.value()), (Some(430), None));
+    assert_eq!(power.time.micros(), NOW.micros() - 120 * SECOND_US);
+    // With one, what such a sensor reads is its own.
+    let [delivery, return_delivery] = main_meter(0, 100, 0);
+    let sensors = [delivery, return_delivery, metered(Consumption, 0, 400)];
+    let power = BuildingPower::of(&sensors).unwrap();
+    assert_eq!(power.consumption, Some(100));
+}

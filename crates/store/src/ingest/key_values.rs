@@ -17,6 +17,9 @@ use uuid::Uuid;
 /// Building, hash of the key, time.
 type Identity = (Uuid, Vec<u8>, Timestamp);
 
+/// Rows of one statement: a second of work, also where a batch is nothing but short keys.
+const STATEMENT_ROWS: usize = 20_000;
+
 /// One registration of a message.
 #[derive(Clone, Copy)]
 struct Item<'a> {
@@ -149,33 +152,32 @@ async fn insert(
     connection: &mut PgConnection,
     first: &BTreeMap<Identity, Item<'_>>,
 ) -> Result<HashSet<Identity>, StoreFailure> {
-    let rows = Columns::of(first)
-        .bind(include_str!("../queries/insert_key_values.sql"))
-        .fetch_all(connection)
-        .await?;
-    rows.iter()
-        .map(|row| {
+    let mut new = HashSet::new();
+    let all: Vec<_> = first.iter().collect();
+    for some in all.chunks(STATEMENT_ROWS) {
+        let rows = Columns::of(some.iter().copied())
+            .bind(include_str!("../queries/insert_key_values.sql"))
+            .fetch_all(&mut *connection)
+            .await?;
+        for row in &rows {
             let time: Instant = row.try_get("time")?;
-            Ok((
-                row.try_get("building_uuid")?,
-                row.try_get("key_sha256")?,
-                time.0,
-            ))
-        })
-        .collect()
+            let hash = row.try_get("key_sha256")?;
+            new.insert((row.try_get("building_uuid")?, hash, time.0));
+        }
+    }
+    Ok(new)
 }
 
 async fn raise_latest(
     connection: &mut PgConnection,
     newest: Items<'_>,
 ) -> Result<(), StoreFailure> {
-    if newest.is_empty() {
-        return Ok(());
+    for some in newest.chunks(STATEMENT_ROWS) {
+        Columns::of(some.iter().map(|(identity, item)| (identity, item)))
+            .bind(include_str!("../queries/raise_latest_key_values.sql"))
+            .execute(&mut *connection)
+            .await?;
     }
-    Columns::of(newest.iter().map(|(identity, item)| (identity, item)))
-        .bind(include_str!("../queries/raise_latest_key_values.sql"))
-        .execute(connection)
-        .await?;
     Ok(())
 }
 
@@ -184,21 +186,20 @@ async fn differing(
     connection: &mut PgConnection,
     again: &[(Identity, Item<'_>)],
 ) -> Result<HashSet<usize>, StoreFailure> {
-    if again.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let columns = Columns::of(again.iter().map(|(identity, item)| (identity, item)));
-    let rows = columns
-        .bind(include_str!("../queries/differing_key_values.sql"))
-        .bind(&columns.messages)
-        .fetch_all(connection)
-        .await?;
-    rows.iter()
-        .map(|row| {
+    let mut differing = HashSet::new();
+    for some in again.chunks(STATEMENT_ROWS) {
+        let columns = Columns::of(some.iter().map(|(identity, item)| (identity, item)));
+        let rows = columns
+            .bind(include_str!("../queries/differing_key_values.sql"))
+            .bind(&columns.messages)
+            .fetch_all(&mut *connection)
+            .await?;
+        for row in &rows {
             let message: i64 = row.try_get("message")?;
-            Ok(usize::try_from(message).unwrap_or_default())
-        })
-        .collect()
+            differing.insert(usize::try_from(message).unwrap_or_default());
+        }
+    }
+    Ok(differing)
 }
 
 #[cfg(test)]

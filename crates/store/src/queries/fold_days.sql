@@ -15,5 +15,6 @@ set samples = excluded.samples,
     covered_us = excluded.covered_us,
     positive_energy_wus = excluded.positive_energy_wus,
     negative_energy_wus = excluded.negative_energy_wus
--- A day's records only ever grow in number, so the count tells whether anything changed.
-where kept.samples <> excluded.samples
+-- A day's records only ever grow in number, so the count tells whether anything changed. Fewer
+-- would mean that some were deleted since; the bucket outlives them.
+where kept.samples < excluded.samples

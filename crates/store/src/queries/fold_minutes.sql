@@ -18,5 +18,6 @@ set samples = excluded.samples,
     positive_energy_wus = excluded.positive_energy_wus,
     negative_energy_wus = excluded.negative_energy_wus,
     revision = kept.revision + 1
--- A minute's records only ever grow in number, so the count tells whether anything changed.
-where kept.samples <> excluded.samples
+-- A minute's records only ever grow in number, so the count tells whether anything changed. Fewer
+-- would mean that some were deleted since; the bucket outlives them.
+where kept.samples < excluded.samples

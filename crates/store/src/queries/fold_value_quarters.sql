@@ -7,5 +7,6 @@ on conflict (building_uuid, sensor_id, start) do update
 set samples = excluded.samples,
     mean = excluded.mean,
     revision = kept.revision + 1
--- A quarter's readings only ever grow in number, so the count tells whether anything changed.
-where kept.samples <> excluded.samples
+-- A quarter's readings only ever grow in number, so the count tells whether anything changed. Fewer
+-- would mean that some were deleted since; the bucket outlives them.
+where kept.samples < excluded.samples

@@ -7,3 +7,7 @@ from unnest(
     $5::double precision[], $6::double precision[]
 ) as event (building_uuid, sensor_id, time, kind, reading_before, reading_after)
 where event.kind is not null
+on conflict (building_uuid, sensor_id, time) do update
+set kind = excluded.kind,
+    reading_before = excluded.reading_before,
+    reading_after = excluded.reading_after

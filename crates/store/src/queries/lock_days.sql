@@ -1,3 +1,4 @@
--- Makes processes that fold days of the same buildings wait for each other. The lock is one that
--- batches do not wait for.
-select from building where uuid = any($1) order by uuid for no key update
+-- Makes processes that fold days of the same buildings wait for each other, in one order. A lock of its
+-- own, not that of the building's row: batches and administration hold that one while they wait for marks.
+select pg_advisory_xact_lock(hashtextextended('day_bucket', 0) # hashtextextended(uuid::text, 0))
+from (select uuid from unnest($1::uuid[]) as building (uuid) order by uuid) building

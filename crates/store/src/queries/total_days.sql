@@ -6,10 +6,10 @@ with touched as (
     from unnest($1::uuid[], $2::timestamptz[]) as claimed (building_uuid, start)
     group by building_uuid
 ), series as (
-    select distinct day.building_uuid, day.series, touched.start
+    -- What ever measured has a newest sample; few rows, where the days of a building are many.
+    select latest.building_uuid, latest.series, touched.start
     from touched
-    join day_bucket day
-      on day.building_uuid = touched.building_uuid and day.start >= touched.start
+    join latest_sample latest on latest.building_uuid = touched.building_uuid
 ), piece as (
     select base.building_uuid, base.series, base.start, base.last_at as first_at, base.last_at,
            base.last_power_w, base.positive_total_wus as positive_wus,
