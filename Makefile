@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: demo demo-direct test servers servers-direct lint bench bench-pipeline fuzz-check
+.PHONY: demo demo-direct test servers servers-direct lint bench bench-pipeline bench-reads fuzz-check
 
 # The whole pipeline with private servers, a simulated fleet and a login to try. Ctrl-C stops it.
 demo: servers
@@ -33,11 +33,18 @@ lint:
 fuzz-check:
 	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 
-# The figures of the README: the whole pipeline under load, and the parse path.
-bench: bench-pipeline
+# The figures of the README: the whole pipeline under load, reads over HTTP, admission, the parse path.
+bench: bench-pipeline bench-reads
 	$(CARGO) bench --package benches --bench parse
 
 # The whole pipeline on private servers; figures go to target/bench/pipeline.json.
 bench-pipeline: servers
 	$(CARGO) build --release --bin wattline --bin pipeline
 	target/release/pipeline
+
+# Reads over HTTP on 1,000 buildings with a month of history, and what letting a request in costs; some ten
+# minutes, most of them to load the history. Figures go to target/bench/reads.json.
+bench-reads: servers
+	$(CARGO) build --release --bin wattline --bin reads --bin admission
+	target/release/reads
+	target/release/admission
