@@ -8,6 +8,7 @@ mod member;
 mod page;
 mod path;
 mod query;
+mod tree;
 mod user;
 mod uuid;
 

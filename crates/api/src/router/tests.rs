@@ -283,6 +283,16 @@ async fn a_login_that_breaks_rules_is_told_all_of_them() {
         &[("/username", "not_a_string"), ("/otp", "unknown_property")],
     )
     .await;
+    check(
+        r#"{"username": 1e400, "password": "x", "otp": {"$serde_json::private::RawValue": "5"}}"#,
+        &[("/username", "not_a_string"), ("/otp", "unknown_property")],
+    )
+    .await;
+    check(
+        r#"{"$serde_json::private::RawValue": "5", "username": "x", "password": "x"}"#,
+        &[("/$serde_json::private::RawValue", "unknown_property")],
+    )
+    .await;
 }
 
 #[tokio::test]
