@@ -81,11 +81,9 @@ enum Place {
 
 impl Place {
     fn of(path: &str) -> Self {
-        let name = path
-            .strip_prefix(BUILDINGS)
-            .and_then(|rest| rest.split('/').next())
-            .filter(|name| !name.is_empty());
-        let Some(name) = name else {
+        // The list of buildings is not below one; a name that is empty is none.
+        let below = path.strip_prefix(BUILDINGS).filter(|it| !it.is_empty());
+        let Some(name) = below.and_then(|below| below.split('/').next()) else {
             return Self::Elsewhere;
         };
         let name = percent_decode_str(name).decode_utf8();
@@ -169,7 +167,8 @@ mod tests {
         check("%ff/", Place::NoBuilding);
         check(&format!("{building}%2Fsensors/"), Place::NoBuilding);
         check("", Place::Elsewhere);
-        check("/x/", Place::Elsewhere);
+        check("/", Place::NoBuilding);
+        check("/sensors/", Place::NoBuilding);
         assert_eq!(Place::of("/public-api/token/"), Place::Elsewhere);
         assert_eq!(Place::of("/"), Place::Elsewhere);
     }

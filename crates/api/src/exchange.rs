@@ -7,6 +7,7 @@ use crate::forwarded::client_address;
 use crate::limits::{HTTPS_ONLY, REQUEST_ID_BYTES, REQUEST_TIMEOUT, REQUESTS_AT_ONCE};
 use crate::router::router;
 use crate::state::Api;
+use crate::turn::Turn;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::uri::PathAndQuery;
@@ -75,16 +76,21 @@ impl Exchange {
         response
     }
 
-    async fn route(&self, request: Request) -> Response {
-        let Ok(_place) = self.places.acquire().await else {
-            return Problem::Internal("the places are closed".to_owned()).into_response();
+    async fn route(&self, mut request: Request) -> Response {
+        // Held here to the end; whoever waits for the body steps aside meanwhile.
+        let turn = match Turn::wait(Arc::clone(&self.places)).await {
+            Ok(turn) => turn,
+            Err(problem) => return problem.into_response(),
         };
+        request.extensions_mut().insert(turn.clone());
         let answer = self.router.clone().oneshot(request);
-        match AssertUnwindSafe(answer).catch_unwind().await {
+        let response = match AssertUnwindSafe(answer).catch_unwind().await {
             Ok(Ok(response)) => response,
             Ok(Err(never)) => match never {},
             Err(_) => Problem::Internal("a handler panicked".to_owned()).into_response(),
-        }
+        };
+        drop(turn);
+        response
     }
 }
 

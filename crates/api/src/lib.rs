@@ -28,6 +28,7 @@ mod serve;
 mod state;
 pub mod tls;
 pub mod token;
+mod turn;
 
 pub use config::{Config, Handles};
 pub use limits::REQUEST_TIMEOUT;

@@ -56,7 +56,8 @@ pub(crate) const CONNECTIONS_OF_ONE_ADDRESS: usize = CONNECTIONS_AT_ONCE / 4;
 /// Length of the network that one IPv6 client has to itself, and can take any address of.
 pub(crate) const IPV6_CLIENT_PREFIX: u8 = 64;
 
-/// Requests worked on at once; further ones wait, within [`REQUEST_TIMEOUT`].
+/// Requests worked on at once; further ones wait, within [`REQUEST_TIMEOUT`]. What waits for a body is
+/// not worked on.
 pub(crate) const REQUESTS_AT_ONCE: usize = 512;
 
 /// Passwords checked at once: each costs a core for some 20 ms, and 19 MiB that are kept.

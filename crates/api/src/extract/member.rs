@@ -1,9 +1,11 @@
 //! The building in the path, and what the user may do there: decided here and nowhere else.
 
 use crate::error::Problem;
+use crate::extract::parse_uuid;
 use crate::router::Access;
 use crate::state::Api;
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::http::Method;
 use axum::http::request::Parts;
 use axum::middleware::Next;
@@ -31,6 +33,7 @@ pub(crate) struct Member {
 /// building is the operator's.
 pub(crate) async fn authorise(
     State(access): State<Access>,
+    path: Result<RawPathParams, RawPathParamsRejection>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
@@ -39,6 +42,10 @@ pub(crate) async fn authorise(
         Access::Building => {
             let link = request.extensions().get::<Link>().copied();
             let Link { building, role } = link.ok_or_else(not_of_a_building)?;
+            // What cannot exist is told before what may not be done.
+            if !path.is_ok_and(|path| names_uuids_only(&path)) {
+                return Err(Problem::NotFound);
+            }
             if role < needed(request.method()) {
                 return Err(Problem::PermissionDenied);
             }
@@ -46,6 +53,11 @@ pub(crate) async fn authorise(
         }
     }
     Ok(next.run(request).await)
+}
+
+/// Below a building, all that a path names is named by uuids.
+fn names_uuids_only(path: &RawPathParams) -> bool {
+    path.iter().all(|(_, text)| parse_uuid(text).is_some())
 }
 
 fn not_of_a_building() -> Problem {
@@ -72,6 +84,36 @@ impl FromRequestParts<Api> for Member {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::Router;
+    use axum::body::Body;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing;
+    use tower::ServiceExt;
+
+    #[tokio::test]
+    async fn what_is_no_uuid_in_the_path_is_404_to_a_viewer_too() {
+        let building = Uuid::from_u128(10);
+        let route = routing::delete(async || "").get(async || "");
+        let route = route.route_layer(from_fn_with_state(Access::Building, authorise));
+        let router = Router::new().route("/{building}/{object}/", route);
+        let check = async |method: Method, object: &str, role, status: u16| {
+            let uri = format!("/{building}/{object}/");
+            let request = Request::builder().method(method).uri(&uri);
+            let request = request.extension(Link { building, role });
+            let request = request.body(Body::empty()).unwrap();
+            let answer = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(answer.status().as_u16(), status, "{role:?} {uri}");
+        };
+        let uuid = building.to_string();
+        check(Method::GET, &uuid, Role::Viewer, 200).await;
+        check(Method::DELETE, &uuid, Role::Viewer, 403).await;
+        check(Method::DELETE, &uuid, Role::Operator, 200).await;
+        for odd in ["x", "%ff", "%20", &uuid.replace('-', "")] {
+            check(Method::GET, odd, Role::Viewer, 404).await;
+            check(Method::DELETE, odd, Role::Viewer, 404).await;
+            check(Method::DELETE, odd, Role::Operator, 404).await;
+        }
+    }
 
     #[test]
     fn what_does_not_only_read_needs_an_operator() {

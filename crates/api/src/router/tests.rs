@@ -2,20 +2,26 @@
 
 use crate::config::{Config, Handles};
 use crate::exchange::Exchange;
-use crate::limits::BODY_BYTES;
+use crate::limits::{BODY_BYTES, REQUESTS_AT_ONCE};
 use crate::router::{Access, Operation, operations};
 use crate::state::Api;
 use crate::token::{KeyRing, Keys, TokenKind};
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use domain::time::Timestamp;
+use futures_util::stream::poll_fn;
 use ops::clock::Clock;
 use ops::health::Health;
 use ops::metrics::Metrics;
 use serde_json::{Value, json};
+use std::convert::Infallible;
 use std::net::Ipv4Addr;
+use std::task::Poll;
 use std::time::Duration;
 use store::Store;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 const NOW: Timestamp = Timestamp::from_seconds(1_700_000_000);
 const BUILDING: &str = "/public-api/buildings/aaaaaaaa-0000-4000-8000-000000000000";
@@ -277,6 +283,16 @@ async fn a_login_that_breaks_rules_is_told_all_of_them() {
         &[("/username", "not_a_string"), ("/otp", "unknown_property")],
     )
     .await;
+    check(
+        r#"{"username": 1e400, "password": "x", "otp": {"$serde_json::private::RawValue": "5"}}"#,
+        &[("/username", "not_a_string"), ("/otp", "unknown_property")],
+    )
+    .await;
+    check(
+        r#"{"$serde_json::private::RawValue": "5", "username": "x", "password": "x"}"#,
+        &[("/$serde_json::private::RawValue", "unknown_property")],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -286,6 +302,38 @@ async fn a_body_over_64_kib_is_413() {
     answer.is_problem(413, "body_too_large");
     let answer = fixture.log_in(vec![b' '; BODY_BYTES]).await;
     answer.is_problem(400, "invalid");
+}
+
+#[tokio::test]
+async fn bodies_that_come_slowly_keep_nobody_from_an_answer() {
+    let fixture = Fixture::new();
+    let (begun, mut waits) = unbounded_channel();
+    let mut slow = JoinSet::new();
+    for _ in 0..600 {
+        let (exchange, begun) = (fixture.exchange.clone(), begun.clone());
+        slow.spawn(async move {
+            let body = poll_fn(move |_| {
+                begun.send(()).unwrap();
+                Poll::<Option<Result<&str, Infallible>>>::Pending
+            });
+            let request = Request::post("/public-api/token/");
+            let request = request.body(Body::from_stream(body)).unwrap();
+            exchange.answer(Ipv4Addr::LOCALHOST.into(), request).await
+        });
+    }
+    // As many as there are places, at least.
+    for _ in 0..REQUESTS_AT_ONCE {
+        waits.recv().await.unwrap();
+    }
+    let answer = timeout(
+        Duration::from_secs(3),
+        fixture.get("/public-api/buildings/"),
+    );
+    let answer = answer.await.expect("kept waiting by bodies of others");
+    answer.is_problem(401, "not_authenticated");
+    while let Some(answer) = slow.join_next().await {
+        assert_eq!(answer.unwrap().status(), StatusCode::REQUEST_TIMEOUT);
+    }
 }
 
 #[tokio::test]
