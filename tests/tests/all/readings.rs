@@ -342,7 +342,7 @@ async fn presence_that_changes_at_once_is_kept_in_its_order() {
     let building = world.building();
     let serve = world.serve().await;
     let controller = world.controller();
-    let online = |change: usize| change % 3 == 0;
+    let online = |change: usize| change.is_multiple_of(3);
     for change in 0..CHANGES {
         let payload = json!({"online": online(change)});
         send(&controller, RecordKind::Presence, building, payload).await;
