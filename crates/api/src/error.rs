@@ -1,6 +1,6 @@
 //! Every problem that a caller can meet, and its RFC 9457 body: status codes live here only.
 
-use crate::limits::{BODY_BYTES, RETRY_AFTER_S};
+use crate::limits::{BODY_BYTES, RETRY_AFTER_S, VIOLATIONS_LISTED};
 use crate::password::PasswordFailure;
 use crate::token::{SigningFailure, TokenRefusal};
 use axum::body::Body;
@@ -149,7 +149,7 @@ impl Problem {
             detail: self.detail(),
             code,
             errors: if let Self::Invalid(violations) = self {
-                Some(violations)
+                Some(violations.get(..VIOLATIONS_LISTED).unwrap_or(violations))
             } else {
                 None
             },

@@ -91,6 +91,12 @@ pub(crate) const KEY_FILE_INTERVAL: Duration = Duration::from_secs(1);
 /// What `Retry-After` says when the service cannot answer now.
 pub(crate) const RETRY_AFTER_S: u64 = 2;
 
+/// Broken rules that one answer lists: more than anybody mends in one go.
+pub(crate) const VIOLATIONS_LISTED: usize = 1_000;
+
+/// Characters of a property's name that the words about it repeat; its pointer has all of it.
+pub(crate) const NAME_CHARACTERS: usize = 100;
+
 /// Largest integer of a body, watts and seconds alike, and with a minus sign the smallest
 /// (`decisions.md`, general).
 pub(crate) const LARGEST_INTEGER: i32 = 2_147_483_647;

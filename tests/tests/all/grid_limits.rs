@@ -218,10 +218,19 @@ async fn a_creation_that_breaks_rules_is_told_all_of_them() {
         ("null", "not_an_object"),
         ("\"\\ud800\"", "not_json"),
         (&"[".repeat(60_000), "not_json"),
-        (r#"{"start_timestamp": 1e400}"#, "not_json"),
+        (r#"{"start_timestamp": 1e400,}"#, "not_json"),
     ] {
         breaks(&send(body).await, &[("", code)]);
     }
+    let beyond_doubles = r#"{"start_timestamp": -1e400, "delivery_limit_watts": 0}"#;
+    breaks(
+        &send(beyond_doubles).await,
+        &[
+            (start, "out_of_range"),
+            (end, "required"),
+            (back, "required"),
+        ],
+    );
     let answer = send(r#"{"start_timestamp\u0000": "\u0000"}"#).await;
     assert_eq!(answer.violations().len(), 5, "{}", answer.text);
     assert_eq!(fixture.stored().await, 0);

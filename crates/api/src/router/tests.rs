@@ -13,7 +13,7 @@ use futures_util::stream::poll_fn;
 use ops::clock::Clock;
 use ops::health::Health;
 use ops::metrics::Metrics;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
 use std::task::Poll;
@@ -293,6 +293,22 @@ async fn a_login_that_breaks_rules_is_told_all_of_them() {
         &[("/$serde_json::private::RawValue", "unknown_property")],
     )
     .await;
+}
+
+#[tokio::test]
+async fn an_answer_lists_a_thousand_broken_rules_at_most() {
+    let fixture = Fixture::new();
+    let check = async |properties: usize, listed: usize| {
+        let body: Map<_, _> = (0..properties)
+            .map(|it| (it.to_string(), json!(1)))
+            .collect();
+        let answer = fixture.log_in(Value::from(body).to_string()).await;
+        answer.is_problem(400, "invalid");
+        assert_eq!(answer.body["errors"].as_array().unwrap().len(), listed);
+    };
+    // The name and the password are not there, which is told first.
+    check(998, 1_000).await;
+    check(5_000, 1_000).await;
 }
 
 #[tokio::test]
