@@ -2,7 +2,8 @@
 //! minutes and quarters are the same everywhere (`decisions.md`).
 
 use crate::time::{Interval, Timestamp};
-use jiff::civil::Date;
+use jiff::ToSpan;
+use jiff::civil::{Date, time};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use std::ops::Range;
 
@@ -35,6 +36,18 @@ impl Timezone {
             self.day_of(Timestamp::from_micros(last_instant))
         };
         (0..days).fold(self.day_of(moment), earlier)
+    }
+
+    /// For a moment at which clocks show a whole hour that `hours` divides: the next such moment.
+    /// `None` for any other one. Where clocks skip it, the moment at which they do so.
+    #[must_use]
+    pub fn next_whole_hours(&self, moment: Timestamp, hours: i8) -> Option<Timestamp> {
+        let instant = jiff::Timestamp::from_microsecond(moment.micros()).ok()?;
+        let clock = self.0.to_datetime(instant);
+        let is_whole = clock.hour() % hours == 0 && clock.time() == time(clock.hour(), 0, 0, 0);
+        let next = clock.checked_add(i64::from(hours).hours()).ok()?;
+        let next = self.0.to_ambiguous_timestamp(next).compatible().ok()?;
+        is_whole.then(|| Timestamp::from_micros(next.as_microsecond()))
     }
 
     /// `None` where the calendar ends.

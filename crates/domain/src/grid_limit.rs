@@ -2,6 +2,7 @@
 //! when that may still be changed.
 
 use crate::time::{Interval, Timestamp};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -18,7 +19,7 @@ const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 pub const LONGEST: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 
 /// An occurrence of the grid limit schedule: from `start` until before `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GridLimit {
     /// Identity.
     pub grid_limit_uuid: Uuid,

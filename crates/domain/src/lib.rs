@@ -2,6 +2,7 @@
 
 pub mod bucket;
 pub mod calendar;
+pub mod control;
 pub mod electricity;
 pub mod grid_limit;
 pub mod name;

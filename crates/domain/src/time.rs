@@ -1,9 +1,10 @@
 //! Points in time, in whole microseconds since the epoch, and the intervals that buckets have.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// A point in time: microseconds since 1970-01-01T00:00:00Z, negative before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Timestamp(i64);
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
