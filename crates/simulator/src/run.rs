@@ -4,6 +4,7 @@ mod broker;
 mod connection;
 mod ledger;
 mod presence;
+mod subscription;
 
 use crate::plan::Plan;
 use crate::scenario::{BadScenario, Scenario};
