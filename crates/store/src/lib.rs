@@ -30,7 +30,7 @@ pub use administration::{
 pub use admission::{Admission, RequestLimit};
 pub use building::{Building, Contributor, HubOfSensor, Sensor, SensorOrigin};
 pub use control::{
-    Acted, CONTROL_LIMIT, Facts, Listener, Publication, Publishing, Unconfirmed, Wish,
+    Acted, CONTROL_LIMIT, Executed, Facts, Listener, Publication, Publishing, Unconfirmed, Wish,
 };
 pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
 pub use failure::StoreFailure;
