@@ -1,8 +1,6 @@
 //! Publishes what stands in the outbox.
 
-use crate::config::{
-    Config, Handles, IN_FLIGHT, KEEP_ALIVE, MAY_BE_LOST, SESSION_EXPIRY_SECONDS,
-};
+use crate::config::{Config, Handles, IN_FLIGHT, KEEP_ALIVE, MAY_BE_LOST, SESSION_EXPIRY_SECONDS};
 use crate::in_flight::InFlight;
 use crate::session::{self, Ended};
 use domain::time::Timestamp;
@@ -131,12 +129,14 @@ impl Publisher {
         let published = confirmed.iter().filter(|confirmed| **confirmed).count();
         match publishing.confirm(&confirmed, now).await {
             Ok(()) => {
-                let metrics = &self.handles.metrics;
-                metrics.add(Counter::ControlPublishedDocuments, published as u64);
-                for issued_at in new {
-                    let seconds = Duration::from_micros(now.micros_since(issued_at).unsigned_abs());
-                    metrics.observe(Histogram::ControlPublicationSeconds, seconds.as_secs_f64());
-                }
+                self.handles.metrics.update(|it| {
+                    it.add(Counter::ControlPublishedDocuments, published as u64);
+                    for issued_at in new {
+                        let micros = now.micros_since(issued_at).unsigned_abs();
+                        let seconds = Duration::from_micros(micros).as_secs_f64();
+                        it.observe(Histogram::ControlPublicationSeconds, seconds);
+                    }
+                });
             }
             Err(Unconfirmed { buildings, failure }) => {
                 self.outbox.not_ready(failure.to_string());

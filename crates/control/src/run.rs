@@ -24,7 +24,11 @@ pub async fn run(
     let publisher = Publisher::new(&config, store.clone(), handles.clone(), Arc::clone(&wakeup))?;
     let mut tasks = JoinSet::new();
     tasks.spawn(wakeups::run(store.clone(), wakeup, shutdown.clone()));
-    tasks.spawn(housekeeping::run(store.clone(), handles.clone(), shutdown.clone()));
+    tasks.spawn(housekeeping::run(
+        store.clone(),
+        handles.clone(),
+        shutdown.clone(),
+    ));
     tasks.spawn(transitions::run(store, handles, shutdown.clone()));
     publisher.run(&shutdown).await;
     while let Some(ended) = tasks.join_next().await {

@@ -35,7 +35,7 @@ struct Session {
     largest_packet_bytes: usize,
     /// When the outbox is looked at, told or not.
     next_look: Instant,
-    /// Since when it is to stop.
+    /// Whether it is to stop once all are confirmed.
     stopping: bool,
 }
 
@@ -67,7 +67,8 @@ pub(crate) async fn run(publisher: &mut Publisher, shutdown: &Shutdown) -> Ended
                 () = shutdown.requested(), if !session.stopping => session.stopping = true,
             }
             if session.stopping && session.in_flight.is_none() {
-                return session.leave();
+                // Without a farewell: no last will depends on it.
+                return Ended::Stopped;
             }
         };
         if let Err(ended) = session.receive(event, publisher).await {
@@ -78,16 +79,11 @@ pub(crate) async fn run(publisher: &mut Publisher, shutdown: &Shutdown) -> Ended
 
 impl Session {
     fn overdue(&self) -> Instant {
-        let since = self.in_flight.as_ref().map_or_else(Instant::now, |it| it.since);
+        let since = self
+            .in_flight
+            .as_ref()
+            .map_or_else(Instant::now, |it| it.since);
         since + CONFIRMED_WITHIN
-    }
-
-    /// Says farewell as far as that is possible without waiting; nothing depends on it.
-    fn leave(&self) -> Ended {
-        if let Err(error) = self.client.try_disconnect() {
-            tracing::debug!(%error, "no farewell");
-        }
-        Ended::Stopped
     }
 
     async fn receive(
@@ -146,7 +142,8 @@ impl Session {
                 tracing::error!(topic, bytes = payload.len(), "larger than the broker takes");
                 in_flight.refuse(place);
             } else if let Err(error) =
-                self.client.try_publish(topic.as_str(), QoS::AtLeastOnce, true, payload)
+                self.client
+                    .try_publish(topic.as_str(), QoS::AtLeastOnce, true, payload)
             {
                 // The client's queue holds a whole batch, so this is a topic that it does not take.
                 tracing::error!(topic, %error, "cannot publish");
@@ -166,5 +163,6 @@ impl Session {
 
 fn largest_packet_bytes(answer: &ConnAck) -> usize {
     let told = answer.properties.as_ref().and_then(|it| it.max_packet_size);
-    told.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX)
+    told.and_then(|bytes| usize::try_from(bytes).ok())
+        .unwrap_or(usize::MAX)
 }

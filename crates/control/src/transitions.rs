@@ -52,21 +52,20 @@ pub(crate) async fn run(store: Store, handles: Handles, shutdown: Shutdown) {
 
 /// One look; answers whether there is more to do at once. Reports come first: what a controller said before
 /// something was over counts, also when both were found late.
-async fn look(
-    store: &Store,
-    handles: &Handles,
-    watch: &mut Watch,
-) -> Result<bool, StoreFailure> {
+async fn look(store: &Store, handles: &Handles, watch: &mut Watch) -> Result<bool, StoreFailure> {
     let reports = store.handle_reports(handles.now()).await?;
-    handles.metrics.add(Counter::ControlReports, count(reports));
+    let metrics = &handles.metrics;
+    metrics.update(|it| it.add(Counter::ControlReports, count(reports)));
     let watched = look_at_telemetry(store, handles.now(), watch).await?;
     let now = handles.now();
     let executed = store.execute_due(now).await?;
-    handles.metrics.add(Counter::ControlTransitions, count(executed.buildings));
-    if let Some(first_due) = executed.first_due {
-        let late = Duration::from_micros(now.micros_since(first_due).unsigned_abs());
-        handles.metrics.observe(Histogram::ControlLateSeconds, late.as_secs_f64());
-    }
+    metrics.update(|it| {
+        it.add(Counter::ControlTransitions, count(executed.buildings));
+        if let Some(first_due) = executed.first_due {
+            let late = Duration::from_micros(now.micros_since(first_due).unsigned_abs());
+            it.observe(Histogram::ControlLateSeconds, late.as_secs_f64());
+        }
+    });
     let limit = usize::try_from(CONTROL_LIMIT).unwrap_or(usize::MAX);
     Ok(watched || reports >= limit || executed.buildings >= limit)
 }
