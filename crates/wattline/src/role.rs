@@ -26,13 +26,6 @@ const AGGREGATOR_CONNECTIONS: u32 = 3;
 const API_CONNECTIONS: u32 = 8;
 /// Kafka's topic names have at most 249 characters, and ours add to the prefix.
 const LONGEST_PREFIX: usize = 200;
-/// The kinds of record that the service takes.
-const KINDS: [RecordKind; 4] = [
-    RecordKind::Telemetry,
-    RecordKind::Readings,
-    RecordKind::KeyValues,
-    RecordKind::Presence,
-];
 
 /// Which roles a process has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,7 +201,7 @@ fn start_bridge(
         client_id: settings.text("mqtt_client_id")?,
         share_group,
         receive_maximum: settings.integer("mqtt_receive_maximum")?,
-        kinds: KINDS.to_vec(),
+        kinds: RecordKind::ALL.to_vec(),
     };
     let handles = bridge::Handles {
         metrics: shared.metrics.clone(),
@@ -292,7 +285,7 @@ fn start_aggregator(
     let config = aggregator::Config {
         cluster: cluster(settings)?,
         topics: topics(settings)?,
-        kinds: KINDS.to_vec(),
+        kinds: RecordKind::ALL.to_vec(),
         partitions: settings.integer("kafka_partitions")?,
         group: settings.text("kafka_group")?,
         raw_retention: settings.duration("raw_retention")?,
