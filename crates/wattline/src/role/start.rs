@@ -25,13 +25,6 @@ const CONTROL_CONNECTIONS: u32 = 4;
 const CONTROL_STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connections of the api: as many reads at once; more would only wait in the database.
 const API_CONNECTIONS: u32 = 8;
-/// The kinds of record that the service takes.
-const KINDS: [RecordKind; 4] = [
-    RecordKind::Telemetry,
-    RecordKind::Readings,
-    RecordKind::KeyValues,
-    RecordKind::Presence,
-];
 
 pub(super) async fn start(
     roles: Roles,
@@ -102,7 +95,7 @@ fn start_bridge(
         client_id: settings.text("mqtt_client_id")?,
         share_group,
         receive_maximum: settings.integer("mqtt_receive_maximum")?,
-        kinds: KINDS.to_vec(),
+        kinds: RecordKind::ALL.to_vec(),
     };
     let handles = bridge::Handles {
         metrics: shared.metrics.clone(),
@@ -167,7 +160,7 @@ fn start_aggregator(
     let config = aggregator::Config {
         cluster: cluster(settings)?,
         topics: topics(settings)?,
-        kinds: KINDS.to_vec(),
+        kinds: RecordKind::ALL.to_vec(),
         partitions: settings.integer("kafka_partitions")?,
         group: settings.text("kafka_group")?,
         raw_retention: settings.duration("raw_retention")?,
