@@ -133,7 +133,7 @@ impl Store {
     }
 }
 
-fn grid_limit(row: &PgRow) -> Result<GridLimit, StoreFailure> {
+pub(crate) fn grid_limit(row: &PgRow) -> Result<GridLimit, StoreFailure> {
     let Instant(start) = row.try_get("start_time")?;
     let Instant(end) = row.try_get("end_time")?;
     Ok(GridLimit {

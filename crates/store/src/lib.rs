@@ -4,6 +4,7 @@ mod account;
 mod administration;
 mod admission;
 mod building;
+mod control;
 mod dead_letter;
 mod failure;
 mod fleet;
@@ -28,6 +29,9 @@ pub use administration::{
 };
 pub use admission::{Admission, RequestLimit};
 pub use building::{Building, Contributor, HubOfSensor, Sensor, SensorOrigin};
+pub use control::{
+    Acted, CONTROL_LIMIT, Facts, Listener, Publication, Publishing, Unconfirmed, Wish,
+};
 pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
 pub use failure::StoreFailure;
 pub use fleet::{Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};

@@ -2,6 +2,7 @@
 
 pub mod asyncapi;
 pub mod decode;
+pub mod desired;
 pub mod envelope;
 pub mod json;
 mod rfc3339;
