@@ -5,7 +5,7 @@ mod shown;
 
 use crate::error::{Problem, Violation};
 use crate::extract::{
-    BrokenRule, ClientAddress, IdempotencyKey, JsonText, Member, Page, Parameters, PathUuid, User,
+    Acting, BrokenRule, IdempotencyKey, JsonText, Member, Page, Parameters, PathUuid,
 };
 use crate::limits::ACTIONS_A_PAGE;
 use crate::state::Api;
@@ -23,8 +23,7 @@ use uuid::Uuid;
 pub(crate) async fn create(
     State(api): State<Api>,
     member: Member,
-    user: User,
-    ClientAddress(address): ClientAddress,
+    acting: Acting,
     IdempotencyKey(key): IdempotencyKey,
     JsonText { text, fields }: JsonText,
 ) -> Result<impl IntoResponse, Problem> {
@@ -34,15 +33,14 @@ pub(crate) async fn create(
     let (sensors, place) = (asked.sensors(), asked.place());
     let wish = Wish {
         building: member.building,
-        username: &user.username,
-        address: address.to_string(),
+        username: acting.who().username,
+        address: acting.who().address,
         body: &text,
         idempotency_key: key.as_ref().ok().and_then(Option::as_deref),
         sensors: &sensors,
     };
-    let judge = |facts: &_| asked.judge(facts);
-    let acted = api.store.act(wish, now, judge).await?;
-    let action = taken(acted.ok_or(Problem::NotFound)?, place)?;
+    let acted = api.store.act(wish, now, |facts| asked.judge(facts));
+    let action = taken(acted.await?.ok_or(Problem::NotFound)?, place)?;
     let location = format!("{}{action}/", path(member));
     Ok((StatusCode::NO_CONTENT, [(header::LOCATION, location)]))
 }

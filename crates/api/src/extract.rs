@@ -1,5 +1,6 @@
 //! What handlers take from a request.
 
+mod acting;
 mod body;
 mod bytes;
 mod client_address;
@@ -14,6 +15,7 @@ mod tree;
 mod user;
 mod uuid;
 
+pub(crate) use acting::Acting;
 pub(crate) use body::{JsonObject, JsonText};
 pub(crate) use bytes::refuse_large_body;
 pub(crate) use client_address::ClientAddress;

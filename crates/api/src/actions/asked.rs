@@ -88,7 +88,7 @@ impl Asked {
     }
 
     /// The action, if no rule is broken, those included that need the database.
-    pub(super) fn judge(mut self, facts: &Facts<'_>) -> Result<Action, Problem> {
+    pub(super) fn judge(mut self, facts: Facts<'_>) -> Result<Action, Problem> {
         for (sensor, needed, place) in self.found.sensors {
             match facts.sensors.get(&sensor) {
                 Some(kind) if *kind == needed => {}
@@ -118,6 +118,3 @@ impl Asked {
         self.fields.finish(self.action)
     }
 }
-
-#[cfg(test)]
-mod tests;

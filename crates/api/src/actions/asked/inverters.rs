@@ -15,9 +15,15 @@ const PERCENT: RangeInclusive<f64> = 0.0..=100.0;
 
 /// Takes what the body says of inverters, if it says anything.
 pub(super) fn take(fields: &mut Fields) -> Option<Action> {
-    if ![PERCENTAGE, WATTS, TIMEOUT, TIMEOUT_PERCENTAGE, TIMEOUT_WATTS]
-        .iter()
-        .any(|name| fields.has(name))
+    if ![
+        PERCENTAGE,
+        WATTS,
+        TIMEOUT,
+        TIMEOUT_PERCENTAGE,
+        TIMEOUT_WATTS,
+    ]
+    .iter()
+    .any(|name| fields.has(name))
     {
         return None;
     }

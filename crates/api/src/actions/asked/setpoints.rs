@@ -21,7 +21,8 @@ const KILL_SWITCH_MINUTES: RangeInclusive<i32> = 0..=LONGEST_KILL_SWITCH_MINUTES
 /// Takes what the body says of setpoints, if it says anything.
 pub(super) fn take(fields: &mut Fields, found: &mut Found) -> Option<Action> {
     let mut update = fields.object(CONTAINER)?;
-    let [has_minutes, has_values, has_fallback] = [MINUTES, VALUES, FALLBACK].map(|it| update.has(it));
+    let [has_minutes, has_values, has_fallback] =
+        [MINUTES, VALUES, FALLBACK].map(|it| update.has(it));
     if !(has_minutes || has_values || has_fallback) {
         update.require_one_of(&[MINUTES, VALUES, FALLBACK]);
     }
@@ -47,20 +48,17 @@ pub(super) fn take(fields: &mut Fields, found: &mut Found) -> Option<Action> {
 }
 
 /// A list of values, none for the same sensor; `None` also where an item cannot be read.
-fn take_values(
-    update: &mut Fields,
-    name: &str,
-    found: &mut Found,
-) -> Option<Vec<SetpointValue>> {
+fn take_values(update: &mut Fields, name: &str, found: &mut Found) -> Option<Vec<SetpointValue>> {
     let items = update.objects(name, &(0..=MOST_ENTRIES))?;
     let mut seen = HashSet::with_capacity(items.len());
-    let mut values = Vec::with_capacity(items.len());
-    for mut item in items {
+    let mut take_value = |mut item: Fields| {
         let sensor = take_sensor(&mut item, SensorKind::Setpoint, &mut seen, found);
         let value = item.required_number(VALUE);
         update.close(item);
-        let value = sensor.zip(value);
-        values.push(value.map(|(sensor_uuid, value)| SetpointValue { sensor_uuid, value }));
-    }
+        let (sensor_uuid, value) = sensor.zip(value)?;
+        Some(SetpointValue { sensor_uuid, value })
+    };
+    // Every item is looked at, whatever is wrong with those before.
+    let values: Vec<_> = items.into_iter().map(|it| take_value(it?)).collect();
     values.into_iter().collect()
 }

@@ -17,18 +17,17 @@ const TIMEOUT: &str = "ev_socket_set_power_timeout";
 pub(super) fn take(fields: &mut Fields, found: &mut Found) -> Option<Action> {
     let items = fields.objects(CONTAINER, &(1..=MOST_SOCKETS))?;
     let mut seen = HashSet::with_capacity(items.len());
-    let mut wishes = Vec::with_capacity(items.len());
-    for mut item in items {
+    let mut take_wish = |mut item: Fields| {
         let sensor = take_sensor(&mut item, SensorKind::EvSocket, &mut seen, found);
         let charge_watts = item.required_integer_within(CHARGE, &WATTS);
         let timeout_s = item.required_integer_within(TIMEOUT, &TIMEOUT_S);
         fields.close(item);
-        wishes.push(wish(sensor, charge_watts, timeout_s));
-    }
-    wishes
-        .into_iter()
-        .collect::<Option<_>>()
-        .map(Action::EvSockets)
+        wish(sensor, charge_watts, timeout_s)
+    };
+    // Every item is looked at, whatever is wrong with those before.
+    let wishes: Vec<_> = items.into_iter().map(|it| take_wish(it?)).collect();
+    let wishes: Option<_> = wishes.into_iter().collect();
+    wishes.map(Action::EvSockets)
 }
 
 fn wish(

@@ -15,7 +15,11 @@ impl Fields {
     pub(crate) fn required_string(&mut self, name: &str) -> Option<String> {
         match self.take(name)? {
             Value::String(text) => Some(text),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_) => {
                 self.violate(name, "not_a_string", "must be a string");
                 None
             }
@@ -37,7 +41,13 @@ impl Fields {
     pub(crate) fn required_integer(&mut self, name: &str) -> Option<i32> {
         let value = self.take(name)?;
         let rule = format!("must be within ±{LARGEST_INTEGER}");
-        self.number_of(name, &value, integer, ("not_an_integer", "an integer"), &rule)
+        self.number_of(
+            name,
+            &value,
+            integer,
+            ("not_an_integer", "an integer"),
+            &rule,
+        )
     }
 
     /// The same within bounds of its own.
@@ -123,7 +133,11 @@ impl Fields {
     pub(crate) fn object(&mut self, name: &str) -> Option<Self> {
         match self.properties.shift_remove(name)? {
             Value::Object(properties) => Some(Self::at(self.pointer(name), properties)),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => {
                 self.violate(name, "not_an_object", "must be an object");
                 None
             }
@@ -131,12 +145,12 @@ impl Fields {
     }
 
     /// Takes a list of objects that may be left out, as many as `lengths` allows; each goes to
-    /// [`Fields::close`].
+    /// [`Fields::close`]. `None` stands in the place of an item that is no object, which is then told.
     pub(crate) fn objects(
         &mut self,
         name: &str,
         lengths: &RangeInclusive<usize>,
-    ) -> Option<Vec<Self>> {
+    ) -> Option<Vec<Option<Self>>> {
         if !self.has(name) {
             return None;
         }
@@ -145,8 +159,9 @@ impl Fields {
         let mut objects = Vec::with_capacity(items.len());
         for (index, item) in items.into_iter().enumerate() {
             if let Value::Object(properties) = item {
-                objects.push(Self::at(format!("{place}/{index}"), properties));
+                objects.push(Some(Self::at(format!("{place}/{index}"), properties)));
             } else {
+                objects.push(None);
                 self.violate_item(name, index, "not_an_object", "must be an object");
             }
         }
