@@ -9,9 +9,11 @@ use crate::{
     admin, check, dead_letters, demo, documents, migrate, process, role, schemas, simulate,
 };
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use domain::time::Timestamp;
 use ops::settings::{Settings, arguments};
 use std::ffi::OsString;
 use std::process::ExitCode;
+use wire::envelope::parse_rfc3339;
 
 /// Does what the command line says; answers with the process's exit code.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
@@ -139,6 +141,13 @@ fn command() -> Command {
         .subcommand(Command::new("schemas").about("Prints the JSON Schemas by record name"))
         .subcommand(Command::new("openapi").about("Prints the OpenAPI document of the public API"))
         .subcommand(Command::new("asyncapi").about("Prints the AsyncAPI document of the topics"))
+}
+
+/// A moment, for clap: RFC 3339, or seconds since the epoch.
+pub(crate) fn time(text: &str) -> Result<Timestamp, String> {
+    parse_rfc3339(text)
+        .or_else(|| text.parse().ok().map(Timestamp::from_seconds))
+        .ok_or_else(|| "expected a time such as 2026-01-31T12:00:00Z".to_owned())
 }
 
 /// A switch without a value.
