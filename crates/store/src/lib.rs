@@ -3,7 +3,9 @@
 mod account;
 mod administration;
 mod admission;
+mod audit;
 mod building;
+mod control;
 mod dead_letter;
 mod failure;
 mod fleet;
@@ -27,7 +29,11 @@ pub use administration::{
     Snapshot, TABLES_OF_A_BUILDING,
 };
 pub use admission::{Admission, RequestLimit};
-pub use building::{Building, Contributor, HubOfSensor, Sensor, SensorOrigin};
+pub use audit::{AuditEntry, AuditFilter, Who};
+pub use building::{Building, Contributor, HubOfSensor, Presence, Sensor, SensorOrigin};
+pub use control::{
+    Acted, CONTROL_LIMIT, Executed, Facts, Listener, Publication, Publishing, Unconfirmed, Wish,
+};
 pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
 pub use failure::StoreFailure;
 pub use fleet::{Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
@@ -39,6 +45,7 @@ pub use listing::{ListedBuilding, ListedLink, ListedUser};
 pub use login_attempt::{LoginAttempt, LoginLimit, LoginRefusal};
 pub use migrate::{Edition, Migrated};
 pub use position::{Move, Position};
+pub use read::action::{ActionStep, KeptAction};
 pub use read::comfort::QuarterMean;
 pub use read::key_value::KeyValue;
 pub use read::meter_reading::{MeterReading, Metered, Reading};

@@ -1,0 +1,159 @@
+//! A building's control state as the database keeps it.
+
+use crate::StoreFailure;
+use crate::control::fate::Happened;
+use crate::instant::Instant;
+use domain::control::state::{MOST_ENTRIES, Surroundings};
+use domain::control::{Cause, Changed, Happening, State};
+use domain::grid_limit::GridLimit;
+use domain::time::Timestamp;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// A control state whose row is locked.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub(crate) building: Uuid,
+    pub(crate) revision: i64,
+    pub(crate) state: State,
+    pub(crate) surroundings: Surroundings,
+    /// Whether the revision was raised since the row was read.
+    pub(crate) is_new: bool,
+}
+
+impl Kept {
+    /// Reads a row of `control_state` with `consumption_compensated_curtailment`.
+    pub(crate) fn of(row: &PgRow) -> Result<Self, StoreFailure> {
+        let building = row.try_get("building_uuid")?;
+        Ok(Self {
+            building,
+            revision: row.try_get("revision")?,
+            state: state(building, row.try_get("state")?)?,
+            surroundings: Surroundings {
+                consumption_compensated: row.try_get("consumption_compensated_curtailment")?,
+                grid_limits: Vec::new(),
+            },
+            is_new: false,
+        })
+    }
+
+    /// Locks the building's row; `None` when there is no such building.
+    pub(crate) async fn lock(
+        connection: &mut PgConnection,
+        building: Uuid,
+        now: Timestamp,
+    ) -> Result<Option<Self>, StoreFailure> {
+        let row = sqlx::query(include_str!("../queries/lock_control_state.sql"))
+            .bind(building)
+            .fetch_optional(&mut *connection)
+            .await?;
+        let mut all: Vec<Self> = row.iter().map(Self::of).collect::<Result<_, _>>()?;
+        with_grid_limits(connection, &mut all, now).await?;
+        Ok(all.pop())
+    }
+
+    /// Lets happen what is due.
+    pub(crate) fn advance(&mut self, now: Timestamp) -> Vec<Happened> {
+        let changed = self.state.advance(&self.surroundings, now);
+        self.note(changed)
+    }
+
+    /// Raises the revision if there is a new document; answers what happened to actions.
+    pub(crate) fn note(&mut self, changed: Changed) -> Vec<Happened> {
+        self.raise_if(changed.new_revision);
+        let happened = changed.ended.into_iter().map(|ended| Happened {
+            building: self.building,
+            action_uuid: ended.action_uuid,
+            happening: match ended.cause {
+                Cause::TimeOver => Happening::TimeOver,
+                Cause::Replaced => Happening::Replaced,
+            },
+            at: ended.at,
+            detail: match ended.cause {
+                Cause::TimeOver => "its time is over".to_owned(),
+                Cause::Replaced => "a newer action took its place".to_owned(),
+            },
+        });
+        happened.collect()
+    }
+
+    /// Whether the document stays within what a broker takes.
+    pub(crate) fn fits(&self) -> bool {
+        self.state.entries() <= MOST_ENTRIES
+    }
+
+    /// Raises the revision, once until it is saved.
+    pub(crate) const fn raise_if(&mut self, new: bool) {
+        if new && !self.is_new {
+            self.is_new = true;
+            self.revision += 1;
+        }
+    }
+}
+
+pub(crate) fn state(building: Uuid, json: serde_json::Value) -> Result<State, StoreFailure> {
+    serde_json::from_value(json).map_err(|error| {
+        StoreFailure::Permanent(format!("control state of building {building}: {error}"))
+    })
+}
+
+/// Adds the occurrences that have not ended.
+pub(crate) async fn with_grid_limits(
+    connection: &mut PgConnection,
+    all: &mut [Kept],
+    now: Timestamp,
+) -> Result<(), StoreFailure> {
+    if all.is_empty() {
+        return Ok(());
+    }
+    let buildings: Vec<Uuid> = all.iter().map(|kept| kept.building).collect();
+    let rows = sqlx::query(include_str!("../queries/lasting_grid_limits.sql"))
+        .bind(buildings)
+        .bind(Instant(now))
+        .fetch_all(connection)
+        .await?;
+    let mut limits: HashMap<Uuid, Vec<GridLimit>> = HashMap::new();
+    for row in &rows {
+        let building = row.try_get("building_uuid")?;
+        let limit = crate::grid_limit::grid_limit(row)?;
+        limits.entry(building).or_default().push(limit);
+    }
+    for kept in all {
+        kept.surroundings.grid_limits = limits.remove(&kept.building).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Writes the states back, and what is new of them into the outbox.
+pub(crate) async fn save(
+    connection: &mut PgConnection,
+    all: &[Kept],
+    now: Timestamp,
+) -> Result<(), StoreFailure> {
+    let mut buildings = Vec::with_capacity(all.len());
+    let mut revisions = Vec::with_capacity(all.len());
+    let mut states = Vec::with_capacity(all.len());
+    let mut dues = Vec::with_capacity(all.len());
+    let mut news = Vec::with_capacity(all.len());
+    for kept in all {
+        let state = serde_json::to_value(&kept.state)
+            .map_err(|error| StoreFailure::Permanent(format!("control state: {error}")))?;
+        buildings.push(kept.building);
+        revisions.push(kept.revision);
+        states.push(state);
+        dues.push(kept.state.next_due(now).map(Instant));
+        news.push(kept.is_new);
+    }
+    sqlx::query(include_str!("../queries/save_control_states.sql"))
+        .bind(buildings)
+        .bind(revisions)
+        .bind(states)
+        .bind(dues)
+        .bind(news)
+        .bind(Instant(now))
+        .execute(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! What controllers report, made into fates.
+
+use crate::control::fate::{Fates, Happened, fate};
+use crate::control::{CONTROL_LIMIT, Kept, kept, save};
+use crate::instant::Instant;
+use crate::{Store, StoreFailure};
+use domain::control::{Fate, Happening, Outcome};
+use domain::time::Timestamp;
+use serde_json::Value;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// A report that is to be handled.
+struct Report {
+    building: Uuid,
+    time: Instant,
+    received_at: Timestamp,
+    revision: i64,
+    outcomes: Vec<(Uuid, Outcome, String)>,
+}
+
+/// An action whose controller has not answered.
+struct Open {
+    action_uuid: Uuid,
+    revision: i64,
+    fate: Fate,
+}
+
+impl Store {
+    /// Handles at most [`CONTROL_LIMIT`] reports, in the order of their receipt; answers how many. Any number of
+    /// processes may do so at once: a building's reports are handled by one after the other.
+    ///
+    /// # Errors
+    /// When the database does not take it; nothing has happened then.
+    pub async fn handle_reports(&self, now: Timestamp) -> Result<usize, StoreFailure> {
+        let mut transaction = self.pool.begin().await?;
+        let rows = sqlx::query(include_str!("../queries/claim_reports.sql"))
+            .bind(CONTROL_LIMIT)
+            .fetch_all(&mut *transaction)
+            .await?;
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        let mut buildings: HashMap<Uuid, Kept> = HashMap::new();
+        let mut reports = Vec::with_capacity(rows.len());
+        for row in &rows {
+            reports.push(report(row)?);
+            let kept = Kept::of(row)?;
+            buildings.insert(kept.building, kept);
+        }
+        let mut all: Vec<Kept> = buildings.into_values().collect();
+        all.sort_by_key(|kept| kept.building);
+        kept::with_grid_limits(&mut transaction, &mut all, now).await?;
+        settle(&mut transaction, &mut all, &reports, now).await?;
+        save(&mut transaction, &all, now).await?;
+        let (buildings, times): (Vec<Uuid>, Vec<Instant>) =
+            reports.iter().map(|it| (it.building, it.time)).unzip();
+        sqlx::query(include_str!("../queries/reports_are_handled.sql"))
+            .bind(buildings)
+            .bind(times)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(reports.len())
+    }
+}
+
+async fn settle(
+    connection: &mut PgConnection,
+    all: &mut [Kept],
+    reports: &[Report],
+    now: Timestamp,
+) -> Result<(), StoreFailure> {
+    let due: Vec<Happened> = all.iter_mut().flat_map(|kept| kept.advance(now)).collect();
+    let mut fates = Fates::of(connection, &due).await?;
+    let open = open(connection, all, &mut fates).await?;
+    for kept in all {
+        let building = kept.building;
+        let open = open.get(&building).map_or(&[][..], Vec::as_slice);
+        for report in reports.iter().filter(|it| it.building == building) {
+            // What was over when the report came does not change by it.
+            let over = |it: &&Happened| it.building == building && it.at <= report.received_at;
+            due.iter().filter(over).for_each(|happened| {
+                fates.apply(happened.clone());
+            });
+            delivered(kept, open, report, &mut fates);
+            answered(kept, report, &mut fates);
+        }
+    }
+    for happened in due {
+        fates.apply(happened);
+    }
+    fates.write(connection).await
+}
+
+/// What the report's revision tells of the actions that came with it or before.
+fn delivered(kept: &mut Kept, open: &[Open], report: &Report, fates: &mut Fates) {
+    let without_entry = kept.state.without_entry();
+    for open in open.iter().filter(|it| it.revision <= report.revision) {
+        let happened = |happening, detail| Happened {
+            building: kept.building,
+            action_uuid: open.action_uuid,
+            happening,
+            at: report.received_at,
+            detail,
+        };
+        let revision = report.revision;
+        let detail = format!("the controller reported revision {revision}");
+        fates.apply(happened(Happening::Delivered, detail));
+        if without_entry.contains(&open.action_uuid) {
+            let detail = "the controller has the document without it".to_owned();
+            fates.apply(happened(Happening::Done, detail));
+            let new = kept.state.withdraw(open.action_uuid);
+            kept.raise_if(new);
+        }
+    }
+}
+
+/// What the report says of single actions.
+fn answered(kept: &mut Kept, report: &Report, fates: &mut Fates) {
+    let without_entry = kept.state.without_entry();
+    for (action_uuid, outcome, detail) in &report.outcomes {
+        let happened = |happening| Happened {
+            building: kept.building,
+            action_uuid: *action_uuid,
+            happening,
+            at: report.received_at,
+            detail: detail.clone(),
+        };
+        let changed = fates.apply(happened(Happening::Reported(*outcome)));
+        // What is refused is not desired any more: nothing fires later that was told to be over. Of
+        // what has no entry nothing is left once it is answered.
+        let stays = *outcome != Outcome::Rejected && !without_entry.contains(action_uuid);
+        if changed && !stays {
+            fates.apply(happened(Happening::Done));
+            let new = kept.state.withdraw(*action_uuid);
+            kept.raise_if(new);
+        }
+    }
+}
+
+async fn open(
+    connection: &mut PgConnection,
+    all: &[Kept],
+    fates: &mut Fates,
+) -> Result<HashMap<Uuid, Vec<Open>>, StoreFailure> {
+    let buildings: Vec<Uuid> = all.iter().map(|kept| kept.building).collect();
+    let rows = sqlx::query(include_str!("../queries/open_actions.sql"))
+        .bind(buildings)
+        .fetch_all(connection)
+        .await?;
+    let mut open: HashMap<Uuid, Vec<Open>> = HashMap::new();
+    for row in &rows {
+        let building = row.try_get("building_uuid")?;
+        let one = Open {
+            action_uuid: row.try_get("action_uuid")?,
+            revision: row.try_get("revision")?,
+            fate: fate(row)?,
+        };
+        fates.know((building, one.action_uuid), one.fate);
+        open.entry(building).or_default().push(one);
+    }
+    Ok(open)
+}
+
+fn report(row: &PgRow) -> Result<Report, StoreFailure> {
+    let Instant(received_at) = row.try_get("received_at")?;
+    let outcomes: Value = row.try_get("outcomes")?;
+    let outcomes = outcomes.as_array().map_or(&[][..], Vec::as_slice);
+    Ok(Report {
+        building: row.try_get("building_uuid")?,
+        time: row.try_get("time")?,
+        received_at,
+        revision: row.try_get("reported_revision")?,
+        outcomes: outcomes.iter().filter_map(outcome).collect(),
+    })
+}
+
+/// The schema has accepted it on the way in.
+fn outcome(item: &Value) -> Option<(Uuid, Outcome, String)> {
+    let text = |key: &str| item.get(key).and_then(Value::as_str);
+    let outcome = Outcome::parse(text("status")?)?;
+    let word = outcome.as_str();
+    let detail = match text("detail") {
+        Some(detail) => format!("the controller reported {word}: {detail}"),
+        None => format!("the controller reported {word}"),
+    };
+    Some((Uuid::try_parse(text("action_uuid")?).ok()?, outcome, detail))
+}

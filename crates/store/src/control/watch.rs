@@ -1,0 +1,70 @@
+//! What telemetry shows of actions, made into fates.
+
+use crate::control::fate::{self, Happened};
+use crate::control::{CONTROL_LIMIT, kept};
+use crate::{Store, StoreFailure};
+use domain::control::Happening;
+use domain::control::seen::{Shown, seen};
+use domain::time::Timestamp;
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use uuid::Uuid;
+
+impl Store {
+    /// Looks at the newest records of at most [`CONTROL_LIMIT`] buildings behind `after`, in the order of
+    /// their uuid, of which something may be seen; answers the last one, `None` when these were
+    /// all.
+    ///
+    /// # Errors
+    /// When the database does not take it; nothing has happened then.
+    pub async fn watch_telemetry(
+        &self,
+        after: Uuid,
+        now: Timestamp,
+    ) -> Result<Option<Uuid>, StoreFailure> {
+        let mut transaction = self.pool.begin().await?;
+        let rows = sqlx::query(include_str!("../queries/claim_watched.sql"))
+            .bind(after)
+            .bind(CONTROL_LIMIT)
+            .fetch_all(&mut *transaction)
+            .await?;
+        let mut happened = Vec::new();
+        let mut looked_at = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let building = row.try_get("building_uuid")?;
+            looked_at.push(building);
+            happened.extend(seen_of(building, row, now)?);
+        }
+        fate::happen(&mut transaction, happened).await?;
+        sqlx::query(include_str!("../queries/end_watch.sql"))
+            .bind(&looked_at)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        let limit = usize::try_from(CONTROL_LIMIT).unwrap_or(usize::MAX);
+        Ok(looked_at
+            .last()
+            .filter(|_| looked_at.len() == limit)
+            .copied())
+    }
+}
+
+fn seen_of(building: Uuid, row: &PgRow, now: Timestamp) -> Result<Vec<Happened>, StoreFailure> {
+    let state = kept::state(building, row.try_get("state")?)?;
+    let shown = Shown {
+        battery_setpoint_w: row.try_get("battery_active_power_setpoint_w")?,
+        solar_setpoint_w: row.try_get("solar_active_power_setpoint_w")?,
+        solar_rated_w: row.try_get("solar_rated_power_w")?,
+    };
+    let happened = |action_uuid| Happened {
+        building,
+        action_uuid,
+        happening: Happening::Seen,
+        at: now,
+        detail: "telemetry shows the setpoint".to_owned(),
+    };
+    Ok(seen(state.desired(), shown)
+        .into_iter()
+        .map(happened)
+        .collect())
+}
