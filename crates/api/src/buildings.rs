@@ -1,13 +1,13 @@
-//! `GET /public-api/buildings/`: the buildings that the user is linked to.
+//! `GET /public-api/buildings/`: the buildings that the user is linked to, and one of them.
 
 use crate::error::Problem;
-use crate::extract::User;
+use crate::extract::{Member, User};
 use crate::state::Api;
 use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::Building;
+use store::{Building, Presence};
 use uuid::Uuid;
 
 /// A building.
@@ -22,6 +22,26 @@ pub(crate) struct BuildingBody {
     consumption_compensated_curtailment: bool,
 }
 
+/// A building and whether its controller is connected.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "BuildingWithPresence")]
+pub(crate) struct BuildingWithPresenceBody {
+    #[serde(flatten)]
+    building: BuildingBody,
+    /// Null when nothing was ever heard of it.
+    presence: Option<PresenceBody>,
+}
+
+/// Whether a building's controller is connected.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Presence")]
+struct PresenceBody {
+    online: bool,
+    /// Since when it has been said to be so without interruption; epoch seconds.
+    since: i64,
+}
+
+/// `GET /public-api/buildings/`
 pub(crate) async fn list(
     State(api): State<Api>,
     user: User,
@@ -30,6 +50,28 @@ pub(crate) async fn list(
     Ok(Json(
         buildings.into_iter().map(BuildingBody::from).collect(),
     ))
+}
+
+/// `GET /public-api/buildings/{building}/`
+pub(crate) async fn one(
+    State(api): State<Api>,
+    member: Member,
+) -> Result<Json<BuildingWithPresenceBody>, Problem> {
+    let found = api.store.building_of(member.building).await?;
+    let (building, presence) = found.ok_or(Problem::NotFound)?;
+    Ok(Json(BuildingWithPresenceBody {
+        building: BuildingBody::from(building),
+        presence: presence.map(PresenceBody::from),
+    }))
+}
+
+impl From<Presence> for PresenceBody {
+    fn from(presence: Presence) -> Self {
+        Self {
+            online: presence.online,
+            since: presence.since.seconds(),
+        }
+    }
 }
 
 impl From<Building> for BuildingBody {

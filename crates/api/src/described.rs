@@ -1,5 +1,6 @@
 //! What every operation says of itself, a file for each subject.
 
+pub(crate) mod actions;
 pub(crate) mod buildings;
 pub(crate) mod comfort;
 pub(crate) mod documentation;

@@ -17,7 +17,7 @@ pub(crate) struct Description {
     pub(crate) summary: &'static str,
     /// The rules, in CommonMark.
     pub(crate) text: &'static str,
-    /// Of query and path, without the building.
+    /// Of query, path and headers, without the building.
     pub(crate) parameters: Vec<Parameter>,
     /// The body that it takes.
     pub(crate) request: Option<Content>,
@@ -29,11 +29,12 @@ pub(crate) struct Description {
     pub(crate) problems: Vec<Problem>,
 }
 
-/// Where a parameter stands.
+/// Where a parameter stands: in a request's path, in its query, or in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Path,
     Query,
+    Header,
 }
 
 impl Place {
@@ -41,11 +42,12 @@ impl Place {
         match self {
             Self::Path => "path",
             Self::Query => "query",
+            Self::Header => "header",
         }
     }
 }
 
-/// A parameter of query or path.
+/// A parameter of query, path or header.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,

@@ -38,6 +38,8 @@ pub(crate) enum Problem {
     BodyTooLarge,
     /// The request breaks these rules.
     Invalid(Vec<Violation>),
+    /// The `Idempotency-Key` was used for another body.
+    IdempotencyKeyReused,
     /// Cannot be answered now; why, for the log.
     Unavailable(String),
     /// Should not happen; what, for the log.
@@ -92,6 +94,7 @@ impl Problem {
             Self::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "request_timeout"),
             Self::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
             Self::Invalid(_) => (StatusCode::BAD_REQUEST, "invalid"),
+            Self::IdempotencyKeyReused => (StatusCode::CONFLICT, "idempotency_key_reused"),
             Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
             Self::Other(StatusCode::NOT_FOUND) => Self::NotFound.row(),
@@ -128,6 +131,9 @@ impl Problem {
             Self::BodyTooSlow => "the body did not come in time",
             Self::BodyTooLarge => return format!("the body is over {BODY_BYTES} bytes").into(),
             Self::Invalid(_) => "the request breaks the rules that errors names",
+            Self::IdempotencyKeyReused => {
+                "the Idempotency-Key was used for another body within 24 hours"
+            }
             Self::Unavailable(_) => "the service cannot answer now, try again later",
             Self::Internal(_) => "the service failed; request_id names the failure",
             Self::Other(StatusCode::NOT_FOUND) => return Self::NotFound.detail(),
@@ -203,6 +209,7 @@ impl IntoResponse for Problem {
             | Self::BodyTooSlow
             | Self::BodyTooLarge
             | Self::Invalid(_)
+            | Self::IdempotencyKeyReused
             | Self::Internal(_)
             | Self::Other(_) => {}
         }

@@ -25,6 +25,17 @@ pub(crate) const TODAY: i64 = 1_699_916_400;
 pub(crate) const TOMORROW: i64 = TODAY + 86_400;
 pub(crate) const YESTERDAY: i64 = TODAY - 86_400;
 
+/// A socket for cars, and a setpoint of its building management system.
+pub(crate) const SOCKET: &str = "0c9a4b52-7e1d-4f3a-a2b6-5d8e9f0a1b06";
+pub(crate) const SETPOINT: &str = "0c9a4b52-7e1d-4f3a-a2b6-5d8e9f0a1b07";
+pub(crate) const CHARGER_HUB: &str = "b1a7c1de-51a4-4b0e-8d6c-0d1f5a7e2c04";
+
+/// Since when its controller has been connected.
+pub(crate) const ONLINE_SINCE: i64 = NOW - 3_600;
+
+/// An action that its controller has confirmed.
+pub(crate) const ACTION: &str = "4e8b1d90-6a2f-4c37-9b5e-1f7d0c3a8e21";
+
 /// When its newest measurement was taken.
 pub(crate) const MEASURED: i64 = NOW - 5;
 

@@ -3,7 +3,7 @@
 mod asked;
 
 use crate::error::{Problem, Violation};
-use crate::extract::{JsonObject, Member, Page, Parameters, PathUuid, item_pointer};
+use crate::extract::{Acting, JsonObject, Member, Page, Parameters, PathUuid, item_pointer};
 use crate::limits::{GRID_LIMITS_A_PAGE, GRID_LIMITS_DELETED_AT_ONCE};
 use crate::state::Api;
 use asked::{Listed, creation};
@@ -11,7 +11,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use domain::grid_limit::{GridLimit, first_changeable};
+use domain::grid_limit::GridLimit;
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::DeletionRefusal;
@@ -42,10 +42,14 @@ const TOO_EARLY: (&str, &str) = (
 pub(crate) async fn create(
     State(api): State<Api>,
     member: Member,
+    acting: Acting,
     JsonObject(fields): JsonObject,
 ) -> Result<impl IntoResponse, Problem> {
-    let limit = creation(fields, Uuid::new_v4(), api.now())?;
-    if !api.store.create_grid_limit(member.building, limit).await? {
+    let now = api.now();
+    let limit = creation(fields, Uuid::new_v4(), now)?;
+    let (building, who) = (member.building, acting.who());
+    let created = api.store.create_grid_limit(building, limit, who, now);
+    if !created.await? {
         return Err(Problem::NotFound);
     }
     let location = format!("{}{}/", path(member), limit.grid_limit_uuid);
@@ -87,36 +91,38 @@ pub(crate) async fn one(
 pub(crate) async fn delete(
     State(api): State<Api>,
     member: Member,
+    acting: Acting,
     PathUuid(grid_limit): PathUuid,
 ) -> Result<StatusCode, Problem> {
-    delete_all(&api, member, &[grid_limit], |_| {
-        "/grid_limit_uuid".to_owned()
-    })
-    .await
+    let field = |_| "/grid_limit_uuid".to_owned();
+    delete_all(&api, member, &acting, &[grid_limit], field).await
 }
 
 /// `POST …/schedules/grid_limits/bulk-delete/`
 pub(crate) async fn bulk_delete(
     State(api): State<Api>,
     member: Member,
+    acting: Acting,
     JsonObject(mut fields): JsonObject,
 ) -> Result<StatusCode, Problem> {
     let uuids = fields.required_uuids(UUIDS, GRID_LIMITS_DELETED_AT_ONCE);
     let uuids = fields.finish(uuids)?;
-    delete_all(&api, member, &uuids, |index| item_pointer(UUIDS, index)).await
+    let field = |index| item_pointer(UUIDS, index);
+    delete_all(&api, member, &acting, &uuids, field).await
 }
 
 /// Deletes all of them or none; `field` names the place in the request that a uuid has by its index.
 async fn delete_all(
     api: &Api,
     member: Member,
+    acting: &Acting,
     uuids: &[Uuid],
     field: impl Fn(usize) -> String,
 ) -> Result<StatusCode, Problem> {
-    let first_start = first_changeable(api.now());
+    let (who, now) = (acting.who(), api.now());
     let deleted = api
         .store
-        .delete_grid_limits(member.building, uuids, first_start);
+        .delete_grid_limits(member.building, uuids, who, now);
     match deleted.await? {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
         Err(DeletionRefusal::Unknown) => Err(Problem::NotFound),

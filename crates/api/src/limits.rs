@@ -101,6 +101,16 @@ pub(crate) const NAME_CHARACTERS: usize = 100;
 /// (`decisions.md`, general).
 pub(crate) const LARGEST_INTEGER: i32 = 2_147_483_647;
 
+/// A number of a body is below this, and with a minus sign above: what no double can hold is read as this
+/// one.
+pub(crate) const LARGEST_NUMBER: f64 = 1e308;
+
+/// Longest `Idempotency-Key` (`decisions.md`, actions).
+pub(crate) const IDEMPOTENCY_KEY_CHARACTERS: usize = 255;
+
+/// Actions on a page of their list (`decisions.md`, actions).
+pub(crate) const ACTIONS_A_PAGE: usize = 100;
+
 /// Grid limit occurrences on a page of their list (`decisions.md`, grid limits).
 pub(crate) const GRID_LIMITS_A_PAGE: usize = 1_000;
 

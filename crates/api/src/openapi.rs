@@ -19,7 +19,8 @@ pub(crate) use serve::{json, page};
 const INTERFACE_VERSION: &str = "0.0.0";
 
 const ABOUT: &str = "\
-Reads what the energy controllers of buildings send, and manages the grid limit schedule.
+Reads what the energy controllers of buildings send, tells them what users wish, and manages the grid \
+limit schedule.
 
 - Every path ends in `/`; one without it is answered like the one with it. HEAD is answered like GET, \
 without a body.

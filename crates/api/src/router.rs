@@ -9,8 +9,8 @@ use crate::error::Problem;
 use crate::extract::{authorise, refuse_large_body};
 use crate::state::Api;
 use crate::{
-    buildings, comfort, described, electricity, grid_limits, key_values, login, meter_readings,
-    openapi, refresh, sensors,
+    actions, buildings, comfort, described, electricity, grid_limits, key_values, login,
+    meter_readings, openapi, refresh, sensors,
 };
 use axum::Router;
 use axum::handler::Handler;
@@ -56,6 +56,7 @@ pub fn operations() -> Vec<Operation> {
 
         get("/public-api/buildings/", User, buildings::list, described::buildings::list),
 
+        get("/public-api/buildings/{building}/", Building, buildings::one, described::buildings::one),
         get("/public-api/buildings/{building}/sensors/", Building, sensors::list, described::buildings::sensors),
         get("/public-api/buildings/{building}/electricity/actual/", Building, electricity::actual, described::electricity::actual),
         get("/public-api/buildings/{building}/electricity/latest/", Building, electricity::latest, described::electricity::latest),
@@ -67,6 +68,10 @@ pub fn operations() -> Vec<Operation> {
         get("/public-api/buildings/{building}/keyvalue/actual/", Building, key_values::actual, described::key_values::actual),
         get("/public-api/buildings/{building}/keyvalue/latest/", Building, key_values::latest, described::key_values::latest),
         get("/public-api/buildings/{building}/comfort/history/day/", Building, comfort::history_of_day, described::comfort::history_of_day),
+
+        get("/public-api/buildings/{building}/actions/", Building, actions::list, described::actions::list),
+        post("/public-api/buildings/{building}/actions/", Building, actions::create, described::actions::create),
+        get("/public-api/buildings/{building}/actions/{action_uuid}/", Building, actions::one, described::actions::one),
 
         get("/public-api/buildings/{building}/schedules/grid_limits/", Building, grid_limits::list, described::grid_limits::list),
         post("/public-api/buildings/{building}/schedules/grid_limits/", Building, grid_limits::create, described::grid_limits::create),

@@ -3,6 +3,7 @@
 mod connection;
 mod ledger;
 mod presence;
+mod subscription;
 
 use crate::plan::Plan;
 use crate::scenario::{BadScenario, Scenario};

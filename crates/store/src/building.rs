@@ -1,8 +1,10 @@
 //! Buildings and their sensors, as users see them.
 
+use crate::instant::Instant;
 use crate::{Store, StoreFailure};
 use domain::calendar::Timezone;
 use domain::sensor::SensorKind;
+use domain::time::Timestamp;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
@@ -18,6 +20,15 @@ pub struct Building {
     pub timezone: String,
     /// Changes how curtailment behaves; the controller's to act on.
     pub consumption_compensated_curtailment: bool,
+}
+
+/// Whether a building's controller is connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Presence {
+    /// What was heard last.
+    pub online: bool,
+    /// When the first of the messages that say so without interruption was received.
+    pub since: Timestamp,
 }
 
 /// Who named a sensor.
@@ -99,17 +110,31 @@ impl Store {
             .bind(username)
             .fetch_all(&self.pool)
             .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(Building {
-                    uuid: row.try_get("uuid")?,
-                    name: row.try_get("name")?,
-                    timezone: row.try_get("timezone")?,
-                    consumption_compensated_curtailment: row
-                        .try_get("consumption_compensated_curtailment")?,
-                })
-            })
-            .collect()
+        rows.iter().map(building).collect()
+    }
+
+    /// A building, and its controller's presence if anything was ever heard of it; `None` when there
+    /// is no such building.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn building_of(
+        &self,
+        uuid: Uuid,
+    ) -> Result<Option<(Building, Option<Presence>)>, StoreFailure> {
+        let row = sqlx::query(include_str!("queries/building_of.sql"))
+            .bind(uuid)
+            .fetch_optional(&self.pool)
+            .await?;
+        let with_presence = |row: PgRow| {
+            let online: Option<bool> = row.try_get("online")?;
+            let since: Option<Instant> = row.try_get("since")?;
+            let presence = online
+                .zip(since)
+                .map(|(online, Instant(since))| Presence { online, since });
+            Ok((building(&row)?, presence))
+        };
+        row.map(with_presence).transpose()
     }
 
     /// The timezone of a building; `None` when there is no such building.
@@ -141,6 +166,15 @@ impl Store {
             .await?;
         rows.iter().map(sensor).collect()
     }
+}
+
+fn building(row: &PgRow) -> Result<Building, StoreFailure> {
+    Ok(Building {
+        uuid: row.try_get("uuid")?,
+        name: row.try_get("name")?,
+        timezone: row.try_get("timezone")?,
+        consumption_compensated_curtailment: row.try_get("consumption_compensated_curtailment")?,
+    })
 }
 
 fn sensor(row: &PgRow) -> Result<Sensor, StoreFailure> {

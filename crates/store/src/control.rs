@@ -5,6 +5,7 @@
 //! published. Who takes several passes over those that are locked.
 
 mod act;
+mod clear;
 mod due;
 mod fate;
 mod kept;
@@ -15,6 +16,7 @@ mod report;
 mod watch;
 
 pub use act::{Acted, Facts, Wish};
+pub use due::Executed;
 pub use listen::Listener;
 pub use publishing::{Publication, Publishing, Unconfirmed};
 

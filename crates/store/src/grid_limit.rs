@@ -1,8 +1,9 @@
 //! Occurrences of the grid limit schedule.
 
+use crate::audit::{Operation, note_grid_limits};
 use crate::instant::Instant;
-use crate::{Store, StoreFailure};
-use domain::grid_limit::GridLimit;
+use crate::{Store, StoreFailure, Who};
+use domain::grid_limit::{GridLimit, first_changeable};
 use domain::time::Timestamp;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -31,7 +32,7 @@ pub enum DeletionRefusal {
 }
 
 impl Store {
-    /// Stores an occurrence; answers whether there was a building to have it.
+    /// Stores an occurrence, and who asked for it; answers whether there was a building to have it.
     ///
     /// # Errors
     /// When the database does not take it.
@@ -39,7 +40,10 @@ impl Store {
         &self,
         building: Uuid,
         limit: GridLimit,
+        who: Who<'_>,
+        now: Timestamp,
     ) -> Result<bool, StoreFailure> {
+        let mut transaction = self.pool.begin().await?;
         let inserted = sqlx::query(include_str!("queries/insert_grid_limit.sql"))
             .bind(building)
             .bind(limit.grid_limit_uuid)
@@ -47,8 +51,11 @@ impl Store {
             .bind(Instant(limit.end))
             .bind(limit.delivery_limit_watts)
             .bind(limit.return_delivery_limit_watts)
-            .execute(&self.pool)
+            .execute(&mut *transaction)
             .await?;
+        let (uuids, operation) = ([limit.grid_limit_uuid], Operation::GridLimitCreated);
+        note_grid_limits(&mut transaction, building, &uuids, operation, who, now).await?;
+        transaction.commit().await?;
         Ok(inserted.rows_affected() > 0)
     }
 
@@ -91,8 +98,8 @@ impl Store {
         row.as_ref().map(grid_limit).transpose()
     }
 
-    /// Deletes all of these occurrences of a building, each named once, or none: when the building
-    /// has not all of them, or one starts before `first_start`.
+    /// Deletes all of these occurrences of a building, each named once, and notes who asked for it; or
+    /// none: when the building has not all of them, or one may not be changed any more at `now`.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -100,7 +107,8 @@ impl Store {
         &self,
         building: Uuid,
         uuids: &[Uuid],
-        first_start: Timestamp,
+        who: Who<'_>,
+        now: Timestamp,
     ) -> Result<Result<(), DeletionRefusal>, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
         let rows = sqlx::query(include_str!("queries/lock_grid_limits.sql"))
@@ -114,13 +122,15 @@ impl Store {
         let mut too_early = Vec::new();
         for row in &rows {
             let Instant(start) = row.try_get("start_time")?;
-            if start < first_start {
+            if start < first_changeable(now) {
                 too_early.push(row.try_get("grid_limit_uuid")?);
             }
         }
         if !too_early.is_empty() {
             return Ok(Err(DeletionRefusal::TooEarly(too_early)));
         }
+        let operation = Operation::GridLimitDeleted;
+        note_grid_limits(&mut transaction, building, uuids, operation, who, now).await?;
         sqlx::query(
             "delete from grid_limit where building_uuid = $1 and grid_limit_uuid = any($2)",
         )

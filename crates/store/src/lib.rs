@@ -3,6 +3,7 @@
 mod account;
 mod administration;
 mod admission;
+mod audit;
 mod building;
 mod control;
 mod dead_letter;
@@ -28,9 +29,10 @@ pub use administration::{
     Snapshot, TABLES_OF_A_BUILDING,
 };
 pub use admission::{Admission, RequestLimit};
-pub use building::{Building, Contributor, HubOfSensor, Sensor, SensorOrigin};
+pub use audit::{AuditEntry, AuditFilter, Who};
+pub use building::{Building, Contributor, HubOfSensor, Presence, Sensor, SensorOrigin};
 pub use control::{
-    Acted, CONTROL_LIMIT, Facts, Listener, Publication, Publishing, Unconfirmed, Wish,
+    Acted, CONTROL_LIMIT, Executed, Facts, Listener, Publication, Publishing, Unconfirmed, Wish,
 };
 pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
 pub use failure::StoreFailure;
@@ -43,6 +45,7 @@ pub use listing::{ListedBuilding, ListedLink, ListedUser};
 pub use login_attempt::{LoginAttempt, LoginLimit, LoginRefusal};
 pub use migrate::{Edition, Migrated};
 pub use position::{Move, Position};
+pub use read::action::{ActionStep, KeptAction};
 pub use read::comfort::QuarterMean;
 pub use read::key_value::KeyValue;
 pub use read::meter_reading::{MeterReading, Metered, Reading};

@@ -1,6 +1,7 @@
 //! What the electricity reads ask: newest samples and newest minutes, each as of one moment, so that a
 //! reader never sees half a batch. The other reads are below.
 
+pub(crate) mod action;
 pub(crate) mod comfort;
 pub(crate) mod key_value;
 pub(crate) mod meter_reading;

@@ -1,6 +1,7 @@
 //! `wattline admin`: who and what there is, all at once from a fleet file or one at a time.
 
 mod apply;
+mod audit;
 mod building;
 mod difference;
 mod link;
@@ -26,7 +27,10 @@ const DRY_RUN: &str = "dry-run";
 
 pub(crate) fn command() -> Command {
     Command::new("admin")
-        .about("Administers buildings, sensors, users, their links and tokens, and signing keys")
+        .about(
+            "Administers buildings, sensors, users, their links and tokens, and signing keys; tells who \
+             asked what",
+        )
         .after_help(
             "What is so already is not changed, so commands may be repeated. Each prints the \
              difference that it makes, and with --dry-run only prints it.",
@@ -38,6 +42,7 @@ pub(crate) fn command() -> Command {
         .subcommand(user::command())
         .subcommand(link::command())
         .subcommand(token::command())
+        .subcommand(audit::command())
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<(), Failure> {
@@ -48,6 +53,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         ("user", matches) => user::run(matches),
         ("link", matches) => link::run(matches),
         ("token", matches) => token::run(matches),
+        ("audit", matches) => audit::run(matches),
         (other, _) => Err(unknown(other)),
     }
 }

@@ -3,14 +3,17 @@
 use crate::failure::Failure;
 use crate::settings::{
     AGGREGATOR, API, DATABASE, HTTP, KAFKA, LOG_MODE, LOGGING, MQTT, OPERATIONS, SETTINGS,
+    SUBSCRIPTION,
 };
 use crate::{
     admin, check, dead_letters, demo, documents, migrate, process, role, schemas, simulate,
 };
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use domain::time::Timestamp;
 use ops::settings::{Settings, arguments};
 use std::ffi::OsString;
 use std::process::ExitCode;
+use wire::envelope::parse_rfc3339;
 
 /// Does what the command line says; answers with the process's exit code.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
@@ -49,6 +52,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         "serve" => role::run(role::Roles::ALL, &settings()?),
         "bridge" => role::run(role::Roles::BRIDGE, &settings()?),
         "aggregator" => role::run(role::Roles::AGGREGATOR, &settings()?),
+        "control" => role::run(role::Roles::CONTROL, &settings()?),
         "api" => role::run(role::Roles::API, &settings()?),
         "demo" => demo::run(matches, &settings()?),
         "migrate" => migrate::run(&settings()?),
@@ -78,11 +82,21 @@ pub(crate) fn with_settings(
 
 /// The whole command line.
 fn command() -> Command {
-    let bridge: &[&[&str]] = &[LOGGING, OPERATIONS, MQTT, KAFKA];
+    let bridge: &[&[&str]] = &[LOGGING, OPERATIONS, MQTT, SUBSCRIPTION, KAFKA];
+    let control: &[&[&str]] = &[LOGGING, OPERATIONS, DATABASE, MQTT];
     let aggregator: &[&[&str]] = &[LOGGING, OPERATIONS, DATABASE, KAFKA, AGGREGATOR];
     let api: &[&[&str]] = &[LOGGING, OPERATIONS, DATABASE, HTTP, API];
     let all: &[&[&str]] = &[
-        LOGGING, OPERATIONS, DATABASE, MQTT, LOG_MODE, KAFKA, AGGREGATOR, HTTP, API,
+        LOGGING,
+        OPERATIONS,
+        DATABASE,
+        MQTT,
+        SUBSCRIPTION,
+        LOG_MODE,
+        KAFKA,
+        AGGREGATOR,
+        HTTP,
+        API,
     ];
     Command::new("wattline")
         .about("Realtime telemetry of buildings, from their controllers to those who use it")
@@ -105,6 +119,11 @@ fn command() -> Command {
             "Stores what is on Kafka, and folds it into buckets",
             aggregator,
         ))
+        .subcommand(with_settings(
+            "control",
+            "Executes what is due, and tells controllers what is desired of them",
+            control,
+        ))
         .subcommand(with_settings("api", "Answers over HTTP", api))
         .subcommand(with_settings(
             "migrate",
@@ -122,6 +141,13 @@ fn command() -> Command {
         .subcommand(Command::new("schemas").about("Prints the JSON Schemas by record name"))
         .subcommand(Command::new("openapi").about("Prints the OpenAPI document of the public API"))
         .subcommand(Command::new("asyncapi").about("Prints the AsyncAPI document of the topics"))
+}
+
+/// A moment, for clap: RFC 3339, or seconds since the epoch.
+pub(crate) fn time(text: &str) -> Result<Timestamp, String> {
+    parse_rfc3339(text)
+        .or_else(|| text.parse().ok().map(Timestamp::from_seconds))
+        .ok_or_else(|| "expected a time such as 2026-01-31T12:00:00Z".to_owned())
 }
 
 /// A switch without a value.

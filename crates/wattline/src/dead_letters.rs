@@ -1,6 +1,6 @@
 //! `wattline dead-letters list|show`: what was refused, and why.
 
-use crate::command_line::with_settings;
+use crate::command_line::{time, with_settings};
 use crate::failure::Failure;
 use crate::settings::{DATABASE, LOGGING, SETTINGS};
 use crate::{output, process, role};
@@ -8,12 +8,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use domain::rejection::Reason;
-use domain::time::Timestamp;
 use ops::settings::Settings;
 use serde_json::{Value, json};
 use store::{DeadLetterFilter, KeptDeadLetter, STATEMENT_TIMEOUT, Store};
 use uuid::Uuid;
-use wire::envelope::{format_rfc3339, parse_rfc3339};
+use wire::envelope::format_rfc3339;
 
 /// Dead letters read from the database at a time: bounds memory, whatever their number.
 const PAGE: i64 = 1_000;
@@ -66,13 +65,6 @@ fn reason(text: &str) -> Result<Reason, String> {
         let known: Vec<&str> = Reason::ALL.iter().map(|reason| reason.as_str()).collect();
         format!("expected one of {}", known.join(", "))
     })
-}
-
-/// RFC 3339, or seconds since the epoch.
-fn time(text: &str) -> Result<Timestamp, String> {
-    parse_rfc3339(text)
-        .or_else(|| text.parse().ok().map(Timestamp::from_seconds))
-        .ok_or_else(|| "expected a time such as 2026-01-31T12:00:00Z".to_owned())
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<(), Failure> {

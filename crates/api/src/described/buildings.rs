@@ -1,6 +1,6 @@
 //! Buildings and their sensors.
 
-use crate::buildings::BuildingBody;
+use crate::buildings::{BuildingBody, BuildingWithPresenceBody};
 use crate::description::{Answer, Description};
 use crate::example;
 use crate::sensors::SensorBody;
@@ -14,13 +14,33 @@ pub(crate) fn list() -> Description {
         text: "By name.",
         answers: vec![Answer::ok::<Vec<BuildingBody>>(
             "The user's buildings.",
-            json!([{
-                "uuid": example::BUILDING, "name": "Depot", "timezone": "Europe/Amsterdam",
-                "consumption_compensated_curtailment": false,
-            }]),
+            json!([building()]),
         )],
         ..Description::default()
     }
+}
+
+pub(crate) fn one() -> Description {
+    let mut building = building();
+    building["presence"] = json!({"online": true, "since": example::ONLINE_SINCE});
+    Description {
+        id: "readBuilding",
+        subject: "Buildings",
+        summary: "Reads a building, and whether its controller is connected",
+        text: "`presence` is null as long as nothing was heard of it.",
+        answers: vec![Answer::ok::<BuildingWithPresenceBody>(
+            "The building.",
+            building,
+        )],
+        ..Description::default()
+    }
+}
+
+fn building() -> Value {
+    json!({
+        "uuid": example::BUILDING, "name": "Depot", "timezone": "Europe/Amsterdam",
+        "consumption_compensated_curtailment": false,
+    })
 }
 
 pub(crate) fn sensors() -> Description {
@@ -42,6 +62,14 @@ pub(crate) fn sensors() -> Description {
     let mut warmth = sensor(id, example::TEMPERATURE, "Desk", "temperature", &office);
     warmth["unit"] = "degrees Celsius".into();
     warmth["energy_method"] = Value::Null;
+    let (uuid, kind) = (example::SETPOINT, "setpoint");
+    let mut wanted = sensor(id + 1, uuid, "Heating", kind, &office);
+    wanted["unit"] = "degrees Celsius".into();
+    wanted["energy_method"] = Value::Null;
+    let charger = hub(example::CHARGER_HUB, "Car park", "charge_point");
+    let (uuid, kind) = (example::SOCKET, "ev_socket");
+    let mut socket = sensor(id + 2, uuid, "Socket 1", kind, &charger);
+    socket["energy_method"] = Value::Null;
     Description {
         id: "listSensors",
         subject: "Buildings",
@@ -50,7 +78,7 @@ pub(crate) fn sensors() -> Description {
                last.",
         answers: vec![Answer::ok::<Vec<SensorBody>>(
             "The building's sensors.",
-            json!([delivery, given_back, used, produced, warmth]),
+            json!([delivery, given_back, used, produced, warmth, wanted, socket]),
         )],
         ..Description::default()
     }

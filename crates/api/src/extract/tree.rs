@@ -17,7 +17,7 @@ use std::fmt;
 ///
 /// # Errors
 /// Where the bytes are not one UTF-8 JSON document of less than 128 levels.
-pub(super) fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     // JSON's reader stops at a number that overflows.
     let read = serde_json::from_slice::<Tree>(bytes).or_else(|error| match neutralized(bytes) {
         Some(neutral) => serde_json::from_slice(&neutral),

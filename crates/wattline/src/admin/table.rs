@@ -18,6 +18,13 @@ pub(super) fn format() -> Arg {
         .default_value("text")
 }
 
+/// Whether `--format` asks for objects.
+pub(super) fn as_json(matches: &ArgMatches) -> bool {
+    matches
+        .get_one::<String>("format")
+        .is_some_and(|format| format == "json")
+}
+
 impl Table {
     /// A table of rows, each with a value for every column.
     pub(super) fn new(columns: &'static [&'static str], rows: Vec<Vec<Value>>) -> Self {
@@ -26,10 +33,11 @@ impl Table {
 
     /// Prints it in the form that `--format` asks for.
     pub(super) fn print(&self, matches: &ArgMatches) -> Result<(), Failure> {
-        let as_json = matches
-            .get_one::<String>("format")
-            .is_some_and(|format| format == "json");
-        let lines = if as_json { self.json() } else { self.text() };
+        let lines = if as_json(matches) {
+            self.json()
+        } else {
+            self.text()
+        };
         for line in lines {
             output::line(&line)?;
         }

@@ -1,0 +1,112 @@
+//! Every rule that a property can break by itself.
+
+use super::*;
+use crate::extract::tree;
+use serde_json::json;
+
+fn fields(value: Value) -> Fields {
+    let Value::Object(properties) = value else {
+        panic!("{value} is no object");
+    };
+    Fields::new(properties)
+}
+
+fn violations<T: std::fmt::Debug>(finished: Result<T, Problem>) -> Vec<Violation> {
+    match finished {
+        Ok(_) => Vec::new(),
+        Err(problem) => {
+            let Problem::Invalid(violations) = problem else {
+                panic!("{problem:?}");
+            };
+            violations
+        }
+    }
+}
+
+#[test]
+fn all_violations_are_told_at_once_and_unknown_properties_are_named() {
+    let mut fields = fields(json!({"username": 5, "user/na~me": 1, "x": null}));
+    let username = fields.required_string("username");
+    let password = fields.required_string("password");
+    let Err(Problem::Invalid(violations)) = fields.finish(username.zip(password)) else {
+        panic!("accepted");
+    };
+    let told: Vec<_> = violations
+        .iter()
+        .map(|it| (it.field.as_str(), it.code))
+        .collect();
+    let expected = [
+        ("/username", "not_a_string"),
+        ("/password", "required"),
+        ("/user~1na~0me", "unknown_property"),
+        ("/x", "unknown_property"),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn words_repeat_a_hundred_characters_of_a_name_and_its_pointer_all() {
+    let name = "é".repeat(101);
+    let told = violations(fields(json!({&name: 1})).finish(Some(())));
+    assert_eq!(told[0].field, format!("/{name}"));
+    let words = format!("{} is not a property of this request", "é".repeat(100));
+    assert_eq!(told[0].detail, words);
+}
+
+#[test]
+fn an_integer_is_a_number_without_a_fraction_however_it_is_written() {
+    let check = |text: &str, expected: Result<i32, &str>| {
+        let mut fields = fields(tree::parse(format!(r#"{{"n":{text}}}"#).as_bytes()).unwrap());
+        let n = fields.required_integer("n");
+        let finished = fields.finish(n);
+        let found = match &finished {
+            Ok(integer) => Ok(*integer),
+            Err(_) => Err(violations(finished)[0].code),
+        };
+        assert_eq!(found, expected, "{text}");
+    };
+    for same in ["60", "60.0", "6e1", "600e-1", "60.00000000000000000001"] {
+        check(same, Ok(60));
+    }
+    check("-0", Ok(0));
+    check("-0.0", Ok(0));
+    check("1.7e9", Ok(1_700_000_000));
+    check("2147483647", Ok(2_147_483_647));
+    check("-2147483647.0", Ok(-2_147_483_647));
+    for large in [
+        "2147483648",
+        "-2147483648",
+        "2147483648.0",
+        "18446744073709551615",
+        "1e300",
+        "1e400",
+        "-1e400",
+        &"9".repeat(400),
+    ] {
+        check(large, Err("out_of_range"));
+    }
+    for other in ["60.5", "1e-3", "\"60\"", "null", "true", "[60]", "{}"] {
+        check(other, Err("not_an_integer"));
+    }
+}
+
+#[test]
+fn every_item_of_a_list_of_uuids_is_looked_at() {
+    let a = "aaaaaaaa-0000-4000-8000-000000000000";
+    let check = |value: Value, expected: &[(&str, &str)]| {
+        let mut fields = fields(json!({"uuids": value}));
+        let uuids = fields.required_uuids("uuids", 3);
+        let told = violations(fields.finish(uuids));
+        let told: Vec<_> = told.iter().map(|it| (it.field.as_str(), it.code)).collect();
+        assert_eq!(told, expected, "{value}");
+    };
+    check(json!([a]), &[]);
+    check(json!([]), &[("/uuids", "too_few")]);
+    check(json!(a), &[("/uuids", "not_an_array")]);
+    check(
+        json!([a, 1, a.to_uppercase()]),
+        &[("/uuids/1", "not_a_uuid"), ("/uuids/2", "repeated")],
+    );
+    check(json!([a.replace('-', "")]), &[("/uuids/0", "not_a_uuid")]);
+    check(json!([a, 1, a, a]), &[("/uuids", "too_many")]);
+}
