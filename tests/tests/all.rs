@@ -84,6 +84,8 @@ mod reads;
 mod records;
 #[path = "all/register_oracle.rs"]
 mod register_oracle;
+#[path = "all/reported.rs"]
+mod reported;
 #[path = "all/restarts.rs"]
 mod restarts;
 #[path = "all/simulated.rs"]
