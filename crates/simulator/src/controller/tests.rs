@@ -2,7 +2,7 @@ use super::*;
 use crate::fleet::Fleet;
 use domain::control::{
     Battery, BatteryPower, Desired, Fallback, GridTarget, GridTargetPower, InverterPower, Socket,
-    seen::seen,
+    seen::{Shown, seen},
 };
 use domain::grid_limit::GridLimit;
 use proptest::prelude::*;
@@ -327,7 +327,7 @@ proptest! {
             let time = Timestamp::from_seconds(NOON);
             let sample = Controller::new(building, SECOND).obey(time, &Orders::of(&document, time));
             let actions = [Uuid::from_u128(2), Uuid::from_u128(1)];
-            prop_assert_eq!(seen(&document.desired, &sample.record), actions);
+            prop_assert_eq!(seen(&document.desired, Shown::from(&sample.record)), actions);
         }
     }
 }
