@@ -1,7 +1,11 @@
 //! A building with everything that can be acted on, an api and a control role that share a clock.
 
 use crate::WATTLINE;
+use domain::control::Outcome;
+use domain::reading::{Record, Report, ReportedOutcome};
+use domain::time::Timestamp;
 use serde_json::{Value, json};
+use store::{Batch, Incoming, Letter, Store};
 use testkit::{
     Answer, ApiUnderClock, Client, ControlUnderClock, DesiredDocuments, Method, Mode, PASSWORD,
     USERNAME, World,
@@ -15,6 +19,7 @@ pub(crate) struct ControlSite {
     pub(crate) world: World,
     pub(crate) api: ApiUnderClock,
     control: Option<ControlUnderClock>,
+    store: Store,
     pub(crate) documents: DesiredDocuments,
     pub(crate) client: Client,
     pub(crate) building: Uuid,
@@ -50,6 +55,7 @@ impl ControlSite {
         let client = api.client().login(USERNAME, PASSWORD).await;
         api.clock.set_micros(NOON * 1_000_000);
         Self {
+            store: Store::open(&world.settings["WATTLINE_DATABASE_URL"], 2).unwrap(),
             documents: DesiredDocuments::subscribe(world.mqtt_port()).await,
             control: Some(ControlUnderClock::start(&world, &api.clock)),
             world,
@@ -91,6 +97,60 @@ impl ControlSite {
         assert_eq!(answer.status, 204, "{body}: {}", answer.text);
         let location = answer.header("location").trim_end_matches('/');
         location.rsplit('/').next().unwrap().to_owned()
+    }
+
+    /// The controller reports, at the clock's time.
+    pub(crate) async fn report(&self, revision: i64, outcomes: &[(&str, Outcome, Option<&str>)]) {
+        let outcomes = outcomes
+            .iter()
+            .map(|(action, outcome, detail)| ReportedOutcome {
+                action_uuid: action.parse().unwrap(),
+                outcome: *outcome,
+                detail: detail.map(str::to_owned),
+            });
+        let time = Timestamp::from_micros(self.api.clock.now_micros());
+        self.ingest(Record::Reported(Report {
+            time,
+            revision,
+            outcomes: outcomes.collect(),
+        }))
+        .await;
+    }
+
+    /// A record comes, received at the clock's time.
+    pub(crate) async fn ingest(&self, record: Record) {
+        let letter = Letter {
+            building: Some(self.building),
+            source: "test".to_owned(),
+            received_at: Timestamp::from_micros(self.api.clock.now_micros()),
+            traceparent: None,
+            redelivered: false,
+            payload: Vec::new(),
+        };
+        let batch = Batch {
+            records: vec![Incoming {
+                building: self.building,
+                record,
+                letter,
+            }],
+            ..Batch::default()
+        };
+        let retention = std::time::Duration::from_secs(7 * 86_400);
+        let ingested = self.store.ingest(&batch, retention).await.unwrap();
+        assert_eq!(ingested.stored, 1, "{ingested:?}");
+    }
+
+    /// An action, once it has this status.
+    pub(crate) async fn reaches(&self, action_uuid: &str, status: &str) -> Value {
+        testkit::eventually(async || {
+            let action = self.action(action_uuid).await;
+            if action["status"] == status {
+                Ok(action)
+            } else {
+                Err(action)
+            }
+        })
+        .await
     }
 
     /// What the api says of an action.
