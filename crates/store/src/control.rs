@@ -20,6 +20,7 @@ pub use due::Executed;
 pub use listen::Listener;
 pub use publishing::{Publication, Publishing, Unconfirmed};
 
+pub(crate) use due::surroundings_changed;
 pub(crate) use kept::{Kept, save};
 
 /// Rows that one transaction takes: some ten milliseconds of work, so that an action that comes meanwhile

@@ -38,7 +38,7 @@ pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refuse
 pub use failure::StoreFailure;
 pub use fleet::{Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
 pub use fold::{FOLD_LIMIT, Folded};
-pub use grid_limit::{AskedGridLimits, DeletionRefusal};
+pub use grid_limit::{AskedGridLimits, CreationRefusal, DeletionRefusal};
 pub use ingest::{Batch, Incoming, Ingested};
 pub use inspect::Inspected;
 pub use listing::{ListedBuilding, ListedLink, ListedUser};

@@ -16,6 +16,7 @@ use ops::health::Health;
 use ops::settings::Settings;
 use ops::shutdown::Shutdown;
 use private::PrivateServers;
+use simulator::fleet::Building;
 use simulator::{Config, Fleet, Scenario, Shares, Topics};
 use std::time::Duration;
 use store::{Run, Store};
@@ -177,18 +178,42 @@ fn introduce(settings: &Settings, fleet: &Fleet) -> Result<(), Failure> {
     ))?;
     output::line(&format!("broker    {}", settings.text("mqtt_url")?))?;
     output::line(&format!("login     user demo, password {PASSWORD}"))?;
-    if let Some(building) = fleet.buildings().first() {
-        let body = format!(r#"{{"username":"demo","password":"{PASSWORD}"}}"#);
-        let token = format!(
-            r#"$(curl -s {base}/token/ -H 'Content-Type: application/json' -d '{body}' | sed 's/.*"access":"\([^"]*\)".*/\1/')"#
-        );
-        output::line("try")?;
-        output::line(&format!(
-            r#"  curl -s -H "Authorization: Bearer {token}" {base}/buildings/{}/electricity/actual/"#,
-            building.uuid
-        ))?;
+    let buildings = fleet.buildings();
+    let suits = |it: &&Building| it.battery.is_some() && it.solar_rated_w.is_some();
+    if let Some(building) = buildings.iter().find(suits).or(buildings.first()) {
+        suggest(&base, building)?;
     }
     Ok(output::line("Ctrl-C stops everything\n")?)
+}
+
+/// Lines to be copied: what the building measures, a wish, and what became of it.
+fn suggest(base: &str, building: &Building) -> Result<(), Failure> {
+    let login = format!(r#"{{"username":"demo","password":"{PASSWORD}"}}"#);
+    let json = "-H 'Content-Type: application/json' -d";
+    let token = format!(
+        r#"$(curl -s {base}/token/ {json} '{login}' | sed 's/.*"access":"\([^"]*\)".*/\1/')"#
+    );
+    let curl = format!(
+        r#"  curl -s -H "Authorization: Bearer {token}" {base}/buildings/{}"#,
+        building.uuid
+    );
+    output::line("try")?;
+    output::line(&format!("{curl}/electricity/actual/"))?;
+    let (wish, action) = match (building.battery, building.solar_rated_w) {
+        (Some(_), _) => (
+            "charge the battery for two minutes, and look again",
+            r#"{"battery_set_power_charge_watts":1000,"battery_set_power_timeout":120}"#,
+        ),
+        (None, Some(_)) => (
+            "curtail the inverters for two minutes, and look again",
+            r#"{"inverters_set_power_percentage":0,"inverters_set_power_timeout":120}"#,
+        ),
+        (None, None) => return Ok(()),
+    };
+    output::line(wish)?;
+    output::line(&format!("{curl}/actions/ {json} '{action}'"))?;
+    output::line("what became of it")?;
+    Ok(output::line(&format!("{curl}/actions/"))?)
 }
 
 /// The settings of a demo: those of the command line, and the private servers'.

@@ -1,7 +1,7 @@
 //! The demo does what it prints, and leaves nothing behind.
 
 use crate::WATTLINE;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
@@ -19,6 +19,28 @@ fn processes_that_name(text: &str) -> Vec<String> {
         .filter_map(|entry| std::fs::read(entry.unwrap().path().join("cmdline")).ok())
         .map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " "));
     command_lines.filter(|line| line.contains(text)).collect()
+}
+
+fn run(line: &str) -> Vec<u8> {
+    Command::new("sh")
+        .args(["-c", line])
+        .output()
+        .unwrap()
+        .stdout
+}
+
+/// Runs a line until its answer has this at a place. Every time is a login, of which there may be
+/// fifty: so seldom, and not for ever.
+fn shows(line: &str, place: &str, expected: &Value) {
+    let mut answer = Value::Null;
+    for _ in 0..20 {
+        answer = serde_json::from_slice(&run(line)).unwrap();
+        if answer.pointer(place) == Some(expected) {
+            return;
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    panic!("{place} is not {expected}: {answer}");
 }
 
 fn the_demo(arguments: &[&str]) {
@@ -40,19 +62,22 @@ fn the_demo(arguments: &[&str]) {
         .map(Result::unwrap);
     let folder = lines.find_map(|line| line.strip_prefix("servers run in ").map(str::to_owned));
     let folder = folder.unwrap();
-    let curl = lines
-        .find(|line| line.trim_start().starts_with("curl "))
-        .unwrap();
+    let mut curls = lines
+        .by_ref()
+        .filter(|line| line.trim_start().starts_with("curl "));
+    let [measured, act, fate] = [(); 3].map(|()| curls.next().unwrap());
     let progress = lines.find(|line| line.starts_with("received ")).unwrap();
     for word in ["received", "stored", "refused", "in flight"] {
         assert!(progress.contains(word), "{progress}");
     }
-    let answer = Command::new("sh").args(["-c", &curl]).output().unwrap();
-    let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
+    let answer: Value = serde_json::from_slice(&run(&measured)).unwrap();
     assert!(
         answer["value"].is_i64() && answer["delivery"].is_u64(),
         "{answer}"
     );
+    assert_eq!(run(&act), b"");
+    shows(&fate, "/0/status", &json!("confirmed"));
+    shows(&measured, "/charge", &json!(1_000));
     assert!(!processes_that_name(&folder).is_empty());
 
     testkit::send_signal(child.id(), "INT");

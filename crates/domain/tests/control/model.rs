@@ -27,7 +27,6 @@ enum Slot {
 /// One action in one slot.
 #[derive(Clone, Debug)]
 struct Hold<'a> {
-    from: Timestamp,
     action_uuid: Uuid,
     action: &'a Action,
     until: Option<Timestamp>,
@@ -117,7 +116,6 @@ impl<'a> Model<'a> {
             last.next = Some(from);
         }
         holds.push(Hold {
-            from,
             action_uuid,
             action,
             until,
@@ -140,7 +138,6 @@ impl<'a> Model<'a> {
         match cancelled {
             Some(cancelled) => self.hold(slot, at, action_uuid, action, cancelled.until),
             None => self.holds.entry(slot).or_default().push(Hold {
-                from: at,
                 action_uuid,
                 action,
                 until: Some(at),

@@ -327,13 +327,7 @@ proptest! {
             let time = Timestamp::from_seconds(NOON);
             let sample = Controller::new(building, SECOND).obey(time, &Orders::of(&document, time));
             let actions = [Uuid::from_u128(2), Uuid::from_u128(1)];
-            let (battery, solar) = (sample.record.battery.unwrap(), sample.record.solar.unwrap());
-            let shown = Shown {
-                battery_setpoint_w: battery.active_power_setpoint_w,
-                solar_setpoint_w: solar.active_power_setpoint_w,
-                solar_rated_w: solar.rated_power_w,
-            };
-            prop_assert_eq!(seen(&document.desired, shown), actions);
+            prop_assert_eq!(seen(&document.desired, Shown::from(&sample.record)), actions);
         }
     }
 }

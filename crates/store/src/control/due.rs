@@ -4,8 +4,9 @@ use crate::control::{CONTROL_LIMIT, Kept, fate, kept, save};
 use crate::instant::Instant;
 use crate::{Store, StoreFailure};
 use domain::time::Timestamp;
-use sqlx::Row;
 use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+use uuid::Uuid;
 
 /// What was executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,4 +57,21 @@ fn first_due(rows: &[PgRow]) -> Result<Option<Timestamp>, StoreFailure> {
         }
     }
     Ok(first)
+}
+
+/// Takes over a change of a building's surroundings, such as an occurrence of its grid limit schedule, in the
+/// transaction that makes it; answers whether the document has room for it.
+pub(crate) async fn surroundings_changed(
+    connection: &mut PgConnection,
+    building: Uuid,
+    now: Timestamp,
+) -> Result<bool, StoreFailure> {
+    let Some(mut kept) = Kept::lock(connection, building, now).await? else {
+        return Ok(true);
+    };
+    let happened = kept.advance(now);
+    let fits = kept.fits();
+    save(connection, &[kept], now).await?;
+    fate::happen(connection, happened).await?;
+    Ok(fits)
 }
