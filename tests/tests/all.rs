@@ -26,6 +26,8 @@ mod connections;
 mod conservation;
 #[path = "all/contract.rs"]
 mod contract;
+#[path = "all/control.rs"]
+mod control;
 #[path = "all/dead_letters.rs"]
 mod dead_letters;
 #[path = "all/demo.rs"]
