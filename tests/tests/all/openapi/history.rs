@@ -41,8 +41,8 @@ pub(super) async fn store(database: &PgPool, contract: &Contract) {
         ) insert into action_step (building_uuid, action_uuid, status, at, detail) \
         select building_uuid, action_uuid, step->>'status', to_timestamp((step->>'at')::bigint), \
             step->>'detail' \
-        from taken, it, jsonb_array_elements(it->'history') with ordinality as of(step, number) \
-        order by number";
+        from taken, it, jsonb_array_elements(it->'history') with ordinality as of(step, place) \
+        order by place";
     insert(database, wished, &answered(contract, "readAction", "200")).await;
 }
 
