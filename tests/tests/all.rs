@@ -30,6 +30,8 @@ mod connections;
 mod conservation;
 #[path = "all/contract.rs"]
 mod contract;
+#[path = "all/control.rs"]
+mod control;
 #[path = "all/dead_letters.rs"]
 mod dead_letters;
 #[path = "all/demo.rs"]
@@ -88,6 +90,8 @@ mod reads;
 mod records;
 #[path = "all/register_oracle.rs"]
 mod register_oracle;
+#[path = "all/reported.rs"]
+mod reported;
 #[path = "all/restarts.rs"]
 mod restarts;
 #[path = "all/simulated.rs"]

@@ -11,10 +11,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
+use domain::control::state::MOST_ENTRIES;
 use domain::grid_limit::GridLimit;
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::DeletionRefusal;
+use store::{CreationRefusal, DeletionRefusal};
 use uuid::Uuid;
 
 /// An occurrence of the grid limit schedule; times in epoch seconds.
@@ -49,8 +50,10 @@ pub(crate) async fn create(
     let limit = creation(fields, Uuid::new_v4(), now)?;
     let (building, who) = (member.building, acting.who());
     let created = api.store.create_grid_limit(building, limit, who, now);
-    if !created.await? {
-        return Err(Problem::NotFound);
+    match created.await? {
+        Ok(()) => {}
+        Err(CreationRefusal::NoBuilding) => return Err(Problem::NotFound),
+        Err(CreationRefusal::Full) => return Err(Problem::Invalid(vec![full()])),
     }
     let location = format!("{}{}/", path(member), limit.grid_limit_uuid);
     let body = Json(GridLimitBody::from(limit));
@@ -135,6 +138,12 @@ async fn delete_all(
             Err(Problem::Invalid(named.map(violation).collect()))
         }
     }
+}
+
+fn full() -> Violation {
+    let rule =
+        format!("the building would have more than {MOST_ENTRIES} occurrences, sockets and blocks");
+    Violation::new("/start_timestamp", "too_many", rule)
 }
 
 fn path(member: Member) -> String {

@@ -4,18 +4,15 @@
 //! connection together with publishes that it read but did not hand out, requests that were not
 //! written and topic aliases; with a fresh one, nothing of an old connection can reach a new one.
 
-use crate::address::Address;
 use crate::config::{
     Config, KEEP_ALIVE, LARGEST_PACKET_BYTES, REQUEST_CAPACITY, SESSION_EXPIRY_SECONDS,
 };
 use crate::ledger::Acknowledgement;
+use mqtt::Broker;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Filter, Publish, RetainForwardRule, SubAck, SubscribeReasonCode};
 use rumqttc::v5::{AsyncClient, EventLoop, MqttOptions};
-use rumqttc::{NetworkOptions, Transport};
 use wire::topic::{MqttTopic, RecordKind};
-
-mod tls;
 
 /// The bridge publishes nothing; rumqttc reserves memory for as many publishes as this.
 const OUTGOING_IN_FLIGHT: u16 = 16;
@@ -33,10 +30,10 @@ impl Connector {
     /// # Errors
     /// A URL or a share group that cannot be used, or no certificate to trust for `mqtts://`.
     pub(crate) fn new(config: &Config) -> Result<Self, String> {
-        let address = Address::parse(&config.mqtt_url)?;
+        let broker = Broker::parse(&config.mqtt_url).map_err(|it| it.to_string())?;
         let plain = config.kinds.iter().map(|kind| MqttTopic::filter(*kind));
         Ok(Self {
-            options: options(config, address)?,
+            options: options(config, &broker),
             filters: filters(config.share_group.as_deref(), &config.kinds)?,
             given_back: match config.share_group {
                 Some(_) => plain.collect(),
@@ -86,11 +83,8 @@ pub(crate) fn refused(answer: &SubAck) -> Option<String> {
     ))
 }
 
-fn options(config: &Config, address: Address) -> Result<MqttOptions, String> {
-    let mut options = MqttOptions::new(&config.client_id, address.host, address.port);
-    let mut network = NetworkOptions::new();
-    // Acknowledgements are small packets; held back, they would hold back the next messages.
-    network.set_tcp_nodelay(true);
+fn options(config: &Config, broker: &Broker) -> MqttOptions {
+    let mut options = broker.options(&config.client_id);
     options
         .set_clean_start(false)
         .set_session_expiry_interval(Some(SESSION_EXPIRY_SECONDS))
@@ -99,25 +93,8 @@ fn options(config: &Config, address: Address) -> Result<MqttOptions, String> {
         .set_max_packet_size(Some(LARGEST_PACKET_BYTES))
         .set_manual_acks(true)
         .set_keep_alive(KEEP_ALIVE)
-        .set_outgoing_inflight_upper_limit(OUTGOING_IN_FLIGHT)
-        .set_network_options(network);
-    enter(&mut options, address.login, address.encrypted)?;
-    Ok(options)
-}
-
-/// Login and encryption, as the broker's URL says.
-pub(crate) fn enter(
-    options: &mut MqttOptions,
-    login: Option<(String, String)>,
-    encrypted: bool,
-) -> Result<(), String> {
-    if let Some((user, password)) = login {
-        options.set_credentials(user, password);
-    }
-    if encrypted {
-        options.set_transport(Transport::tls_with_config(tls::trusting_the_system()?));
-    }
-    Ok(())
+        .set_outgoing_inflight_upper_limit(OUTGOING_IN_FLIGHT);
+    options
 }
 
 fn filters(share_group: Option<&str>, kinds: &[RecordKind]) -> Result<Vec<Filter>, String> {

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod address;
 mod config;
 mod connection;
 mod conservation;

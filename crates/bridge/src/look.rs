@@ -1,9 +1,8 @@
 //! A look at the broker without taking any message from it: what `wattline check` tells.
 
-use crate::address::Address;
-use crate::connection::enter;
+use mqtt::Broker;
 use rumqttc::v5::mqttbytes::v5::{ConnAck, Packet};
-use rumqttc::v5::{AsyncClient, Event, MqttOptions};
+use rumqttc::v5::{AsyncClient, Event};
 use std::fmt;
 use std::time::Duration;
 
@@ -55,11 +54,10 @@ impl fmt::Display for BrokerOffer {
 /// # Errors
 /// Why the broker cannot be used, without the URL, which may hold a password.
 pub async fn look_at_broker(mqtt_url: &str, patience: Duration) -> Result<BrokerOffer, String> {
-    let address = Address::parse(mqtt_url)?;
+    let broker = Broker::parse(mqtt_url).map_err(|it| it.to_string())?;
     // Without a client id of ours the broker gives one: the look disturbs nobody.
-    let mut options = MqttOptions::new("", address.host, address.port);
+    let mut options = broker.options("");
     options.set_clean_start(true);
-    enter(&mut options, address.login, address.encrypted)?;
     let (client, mut events) = AsyncClient::new(options, 1);
     let connected = async {
         loop {

@@ -1,5 +1,7 @@
-//! What controllers send besides telemetry: readings of single sensors, key-values, presence.
+//! What controllers send besides telemetry: readings of single sensors, key-values, what they did with the
+//! desired state, presence.
 
+use crate::control::Outcome;
 use crate::electricity::Source;
 use crate::record::TelemetryRecord;
 use crate::register::takes_own_register;
@@ -16,6 +18,8 @@ pub enum Record {
     Readings(Readings),
     /// Key-value registrations.
     KeyValues(KeyValues),
+    /// What the controller did with the desired state.
+    Reported(Report),
     /// Whether the controller is connected; the moment of receipt is its time.
     Presence {
         /// It is.
@@ -31,6 +35,7 @@ impl Record {
             Self::Telemetry(record) => Some(record.time),
             Self::Readings(readings) => Some(readings.time),
             Self::KeyValues(key_values) => Some(key_values.time),
+            Self::Reported(report) => Some(report.time),
             Self::Presence { .. } => None,
         }
     }
@@ -76,6 +81,28 @@ pub enum Scalar {
     Number(f64),
     /// True or false.
     Boolean(bool),
+}
+
+/// What a controller did with the desired state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// When it says so.
+    pub time: Timestamp,
+    /// The revision of the desired document that it reports on; any number, as far as the schema goes.
+    pub revision: i64,
+    /// What it did with single actions, in the message's order; an action may come again.
+    pub outcomes: Vec<ReportedOutcome>,
+}
+
+/// What a controller did with an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedOutcome {
+    /// The action, which may be another building's.
+    pub action_uuid: Uuid,
+    /// What it did.
+    pub outcome: Outcome,
+    /// For people; a text without NUL.
+    pub detail: Option<String>,
 }
 
 /// Which field of a reading a sensor does not take, as the record calls it; none where it takes all

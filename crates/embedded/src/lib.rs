@@ -15,4 +15,5 @@ pub use failure::StartFailure;
 pub use folder::{free_bytes, temporary_folder};
 pub use kafka::{Kafka, KafkaOptions};
 pub use mosquitto::{Mosquitto, MosquittoOptions};
+pub use port::free_port;
 pub use postgres::{Edition, Postgres, PostgresOptions};

@@ -20,11 +20,20 @@ pub(crate) fn choose(server: &'static str, asked: Option<u16>) -> Result<u16, St
     match asked {
         Some(port) if is_free(port) => Ok(port),
         Some(port) => Err(StartFailure::PortInUse { server, port }),
-        None => (0..ATTEMPTS)
-            .map(|_| random())
-            .find(|port| is_free(*port))
-            .ok_or_else(|| StartFailure::Unsuitable(format!("no free port found for {server}"))),
+        None => free_port(),
     }
+}
+
+/// A port of loopback that nobody has at this moment, and that Linux gives to no outgoing connection
+/// before it is listened on.
+///
+/// # Errors
+/// When none of many was free.
+pub fn free_port() -> Result<u16, StartFailure> {
+    (0..ATTEMPTS)
+        .map(|_| random())
+        .find(|port| is_free(*port))
+        .ok_or_else(|| StartFailure::Unsuitable("no free port found on loopback".to_owned()))
 }
 
 fn is_free(port: u16) -> bool {
@@ -41,6 +50,13 @@ fn random() -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_free_port_can_be_listened_on_and_is_none_of_outgoing_connections() {
+        let port = free_port().unwrap();
+        assert!((LOWEST..HIGHEST).contains(&port), "{port}");
+        TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+    }
 
     #[test]
     fn a_port_in_use_is_said_in_one_line() {

@@ -1,4 +1,4 @@
-//! A battery that follows the building's own surplus and shortage.
+//! A battery, which by itself follows the building's own surplus and shortage.
 
 use crate::controller::whole_watts;
 use domain::record::{Battery, Status};
@@ -43,15 +43,32 @@ impl Charge {
         }
     }
 
-    /// Measures, answers the building's `net_w` (use positive, surplus negative) and holds that
-    /// power for the interval.
-    pub(crate) fn follow(&mut self, net_w: i32, status: Status) -> Battery {
-        let room = self.pack.capacity() - self.energy;
-        let charge_limit_w = self.limit_w(room, self.pack.max_charge_w);
-        let discharge_limit_w = self.limit_w(self.energy, self.pack.max_discharge_w);
+    /// What the battery would do by itself about the building's `net_w` (use positive, surplus
+    /// negative), in watt, charging positive; it may be more than it can.
+    pub(crate) fn following_w(&self, net_w: i32) -> i32 {
         let share = f64::from(self.pack.follow_percent) / 100.0;
-        let setpoint_w = whole_watts(-f64::from(net_w) * share);
-        let power_w = setpoint_w.clamp(-discharge_limit_w, charge_limit_w);
+        whole_watts(-f64::from(net_w) * share)
+    }
+
+    /// The most that it can discharge and charge with for one interval, watt.
+    pub(crate) fn limits_w(&self) -> [i32; 2] {
+        let room = self.pack.capacity() - self.energy;
+        [
+            self.limit_w(self.energy, self.pack.max_discharge_w),
+            self.limit_w(room, self.pack.max_charge_w),
+        ]
+    }
+
+    /// The power nearest to `power_w` that it can do.
+    pub(crate) fn able_w(&self, power_w: i32) -> i32 {
+        let [discharge_limit_w, charge_limit_w] = self.limits_w();
+        power_w.clamp(-discharge_limit_w, charge_limit_w)
+    }
+
+    /// Measures, and holds the power, which must be one that it can do, for the interval.
+    pub(crate) fn hold(&mut self, setpoint_w: i32, power_w: i32, status: Status) -> Battery {
+        let room = self.pack.capacity() - self.energy;
+        let [discharge_limit_w, charge_limit_w] = self.limits_w();
         let section = Battery {
             status,
             active_power_w: Some(power_w),
@@ -112,7 +129,8 @@ mod tests {
             let mut first_percent = None;
             let mut moved_wh = 0.0;
             for net_w in nets {
-                let section = charge.follow(net_w, Status::Available);
+                let setpoint_w = charge.following_w(net_w);
+                let section = charge.hold(setpoint_w, charge.able_w(setpoint_w), Status::Available);
                 let percent = section.soc_percent.unwrap();
                 let power_w = section.active_power_w.unwrap();
                 let expected = *first_percent.get_or_insert(percent) + moved_wh / f64::from(capacity_wh) * 100.0;

@@ -1,6 +1,7 @@
 //! The main meter's own registers: power summed up over time.
 
 use crate::fleet::Building;
+use crate::instruments::SOCKET_MOST_W;
 use crate::meter::INSTALLED;
 use domain::time::Timestamp;
 use std::time::Duration;
@@ -27,7 +28,9 @@ impl Energy {
         let charge_w = battery.map_or(0, |pack| i128::from(pack.max_charge_w));
         let discharge_w = battery.map_or(0, |pack| i128::from(pack.max_discharge_w));
         // Appliances and noise raise a load by half at most.
-        let load_w = 2 * (i128::from(building.base_w) + i128::from(building.busy_w));
+        let own_w = 2 * (i128::from(building.base_w) + i128::from(building.busy_w));
+        // A car that is told to charge comes on top.
+        let load_w = own_w + i128::from(SOCKET_MOST_W);
         let solar_w = i128::from(building.solar_rated_w.unwrap_or(0));
         Self {
             most_w: [load_w + charge_w, solar_w + discharge_w],

@@ -22,6 +22,11 @@ const NO_CAR: f64 = 0.5;
 /// The largest part of a building's load that its car socket is.
 const CAR_SHARE: f64 = 0.8;
 
+/// The most that a car socket can do, watt: three phases of 32 A.
+pub(crate) const SOCKET_MOST_W: i32 = 22_000;
+/// What the setpoints are when nobody sets them, degrees Celsius: heating and cooling.
+const SETPOINT_DEFAULTS: [f64; 2] = [20.0, 25.0];
+
 /// The identities of hubs and sensors, and what their meters count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instruments {
@@ -38,6 +43,9 @@ pub(crate) struct Instruments {
     pub(crate) humidity: Uuid,
     pub(crate) charger_hub: Uuid,
     pub(crate) ev_socket: Uuid,
+    pub(crate) management_hub: Uuid,
+    /// For heating and for cooling.
+    pub(crate) setpoints: [Uuid; 2],
     seed: u64,
 }
 
@@ -91,6 +99,8 @@ impl Instruments {
             charger_hub: draw_uuid(random),
             ev_socket: draw_uuid(random),
             seed: random.next_u64(),
+            management_hub: draw_uuid(random),
+            setpoints: [draw_uuid(random), draw_uuid(random)],
         }
     }
 
@@ -113,6 +123,12 @@ impl Instruments {
         let presence = self.noise(32, Duration::from_secs(2 * 3_600)).at(time);
         let share = (presence - NO_CAR).max(0.0) / (1.0 - NO_CAR) * CAR_SHARE;
         crate::controller::whole_watts(f64::from(load_w) * share).clamp(0, load_w)
+    }
+
+    /// What a setpoint is when nobody sets it; none for what is no setpoint here.
+    pub(crate) fn setpoint_default(&self, sensor: Uuid) -> Option<f64> {
+        let mut setpoints = self.setpoints.iter().zip(SETPOINT_DEFAULTS);
+        setpoints.find(|it| *it.0 == sensor).map(|it| it.1)
     }
 
     /// Strength of the controller's radio link in percent.

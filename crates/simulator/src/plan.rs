@@ -15,7 +15,7 @@ use lane::Lane;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
@@ -60,6 +60,10 @@ pub struct Plan {
     scenario: Scenario,
     start: Timestamp,
     lanes: Vec<Lane>,
+    /// The lanes of the buildings that listen to what is desired of them.
+    listeners: HashMap<Uuid, usize>,
+    /// The time of the newest record.
+    reached: Timestamp,
     tick: u64,
     lane: usize,
     /// Made together with what was published last, and next in turn.
@@ -105,8 +109,15 @@ impl Plan {
             .skip(part)
             .step_by(parts.max(1))
             .map(|(index, building)| Lane::new(building, index, scenario));
+        let lanes: Vec<Lane> = lanes.collect();
+        let numbered = lanes.iter().enumerate();
+        let listeners = numbered.filter(|_| lane::listens(scenario));
         Ok(Self {
-            lanes: lanes.collect(),
+            listeners: listeners
+                .map(|(number, lane)| (lane.uuid, number))
+                .collect(),
+            lanes,
+            reached: start,
             scenario: scenario.clone(),
             start,
             tick: 0,
@@ -158,6 +169,28 @@ impl Plan {
         self.lanes.iter().map(|lane| lane.uuid)
     }
 
+    /// Takes what is desired of a building, and answers the report on it that is to be published;
+    /// `now` is `None` where records do not keep to the clock.
+    pub(crate) fn desire(
+        &mut self,
+        building: Uuid,
+        payload: &[u8],
+        now: Option<Timestamp>,
+    ) -> Option<Publication> {
+        let lane = self.listeners.get(&building)?;
+        let report = self.lanes[*lane].desire(payload, now.unwrap_or(self.reached))?;
+        self.summary.reports.records += 1;
+        Some(self.counted(report))
+    }
+
+    /// Who listens to what is desired of it, in the order of the buildings.
+    pub(crate) fn listeners(&self) -> Vec<Uuid> {
+        let buildings = self.buildings();
+        buildings
+            .filter(|it| self.listeners.contains_key(it))
+            .collect()
+    }
+
     /// What was made and published so far; what the broker makes of it is not counted here.
     #[must_use]
     pub fn summary(&self) -> Summary {
@@ -190,6 +223,7 @@ impl Plan {
     }
 
     fn produce(&mut self, time: Timestamp) {
+        self.reached = time;
         let (reports, telemetry) = self.lanes[self.lane].make(time, &self.scenario);
         self.lane += 1;
         if self.lane == self.lanes.len() {

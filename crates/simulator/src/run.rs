@@ -1,16 +1,17 @@
 //! Publishes a fleet over MQTT 5.
 
-mod broker;
 mod connection;
 mod ledger;
 mod presence;
+mod subscription;
 
 use crate::plan::Plan;
 use crate::scenario::{BadScenario, Scenario};
 use crate::summary::Summary;
-use broker::Broker;
 use connection::Connection;
 use domain::time::Timestamp;
+use mqtt::Broker;
+use rumqttc::v5::MqttOptions;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -21,13 +22,14 @@ pub const DEFAULT_WINDOW: u16 = 1_024;
 pub const DEFAULT_ACKNOWLEDGEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 /// After being told to stop, a connection waits this long for what is in flight.
 pub const GRACE: Duration = Duration::from_secs(5);
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// More connections than buildings or file descriptors have no use.
 pub const CONNECTIONS_MAXIMUM: u16 = 1_000;
 
 /// How a fleet is published.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// `mqtt://[user[:password]@]host[:port]`.
+    /// `mqtt://` or `mqtts://`, `[user[:password]@]host[:port]`.
     pub mqtt_url: String,
     /// Client id; further connections add `-2`, `-3` and so on.
     pub client_id: String,
@@ -67,7 +69,17 @@ impl Config {
             return refuse("window", "at least one");
         }
         self.scenario.check()?;
-        Broker::parse(&self.mqtt_url)
+        Ok(Broker::parse(&self.mqtt_url)?)
+    }
+
+    /// A session of its own that ends with the connection.
+    fn options(&self, broker: &Broker, part: usize) -> MqttOptions {
+        let mut options = broker.options(&client_id(&self.client_id, part));
+        options
+            .set_clean_start(true)
+            .set_keep_alive(KEEP_ALIVE)
+            .set_outgoing_inflight_upper_limit(self.window);
+        options
     }
 }
 
@@ -90,12 +102,9 @@ pub enum Failure {
     /// An option that makes no sense.
     #[error(transparent)]
     Scenario(#[from] BadScenario),
-    /// The broker's address is none. (It is not repeated here: it may hold a password.)
-    #[error("mqtt url: expected {expected}")]
-    Address {
-        /// What is expected of it.
-        expected: &'static str,
-    },
+    /// The broker's address is none, or encryption has nobody to trust.
+    #[error(transparent)]
+    Broker(#[from] mqtt::Unusable),
 }
 
 /// Publishes until the scenario ends or `shutdown` is cancelled, and tells what was published and
@@ -120,7 +129,7 @@ where
     let mut tasks = JoinSet::new();
     for part in 0..connections {
         let plan = Plan::part(&config.scenario, start, part, connections)?;
-        let options = broker.options(&client_id(&config.client_id, part), config.window);
+        let options = config.options(&broker, part);
         let connection = Connection::new(&config, options, plan, now.clone(), shutdown.clone());
         tasks.spawn(connection.publish_all());
     }

@@ -25,6 +25,8 @@ pub struct Scenario {
     pub interval: Duration,
     /// What its controllers send.
     pub topics: Topics,
+    /// What they make of what is desired of them; with [`Topics::All`] only.
+    pub answers: Answers,
     /// Time between two messages with readings of a building, which come with the next telemetry record;
     /// [`SHORTEST_INTERVAL`] to [`LONGEST_INTERVAL`].
     pub readings_interval: Duration,
@@ -45,6 +47,7 @@ impl Scenario {
             buildings,
             interval,
             topics: Topics::TelemetryOnly,
+            answers: Answers::Obeys,
             readings_interval: DEFAULT_READINGS_INTERVAL,
             limit: Limit::Endless,
             shares: Shares::default(),
@@ -77,10 +80,23 @@ impl Scenario {
 /// What controllers send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topics {
-    /// Telemetry, readings, key-values and presence.
+    /// Telemetry, readings, key-values, presence, and reports on what is desired.
     All,
     /// Telemetry and nothing else.
     TelemetryOnly,
+}
+
+/// What controllers make of what is desired of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// They do what they can and report on it.
+    Obeys,
+    /// They do nothing and report every action as rejected.
+    Rejects,
+    /// They do what they can and report nothing.
+    Silent,
+    /// They do not listen.
+    Deaf,
 }
 
 /// When a scenario ends; what is held back then comes at once.

@@ -17,6 +17,8 @@ pub struct Summary {
     pub key_values: Counts,
     /// Presence, as said at the beginning and the end of connections; last wills are the broker's.
     pub presence: Counts,
+    /// Reports on what is desired of the controllers.
+    pub reports: Counts,
     /// Publications still held back when the fleet was stopped.
     pub held_back: u64,
     /// Publications that the broker has confirmed (the following two included).
@@ -56,7 +58,7 @@ impl Summary {
     #[must_use]
     pub fn total(&self) -> Counts {
         let mut total = self.telemetry;
-        for counts in [self.readings, self.key_values, self.presence] {
+        for counts in [self.readings, self.key_values, self.presence, self.reports] {
             total += counts;
         }
         total
@@ -72,13 +74,14 @@ impl Summary {
         self.of_mut(record).count(kind);
     }
 
-    /// The counts of a kind; what is reported is not sent by this fleet, and counts as telemetry.
+    /// The counts of a kind.
     pub(crate) fn of_mut(&mut self, record: RecordKind) -> &mut Counts {
         match record {
-            RecordKind::Telemetry | RecordKind::Reported => &mut self.telemetry,
+            RecordKind::Telemetry => &mut self.telemetry,
             RecordKind::Readings => &mut self.readings,
             RecordKind::KeyValues => &mut self.key_values,
             RecordKind::Presence => &mut self.presence,
+            RecordKind::Reported => &mut self.reports,
         }
     }
 }
@@ -146,6 +149,7 @@ impl AddAssign for Summary {
         self.readings += other.readings;
         self.key_values += other.key_values;
         self.presence += other.presence;
+        self.reports += other.reports;
         self.held_back += other.held_back;
         self.acknowledged += other.acknowledged;
         self.refused += other.refused;

@@ -105,6 +105,7 @@ create table report (
 );
 
 create index report_unhandled on report (received_at) where not handled;
+create index report_by_receipt on report (received_at);
 
 -- Who asked what, when and from where: actions, and changes of the grid limit schedule. It outlives users,
 -- buildings and the actions themselves.
@@ -155,7 +156,6 @@ create trigger end_control after delete on building
 create function touch_control() returns trigger language plpgsql as $$
 begin
     update control_state set due_at = 'epoch' where building_uuid = new.uuid;
-    perform pg_notify('wattline_due', '');
     return null;
 end
 $$;

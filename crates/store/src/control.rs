@@ -5,6 +5,7 @@
 //! published. Who takes several passes over those that are locked.
 
 mod act;
+mod clear;
 mod due;
 mod fate;
 mod kept;
@@ -15,9 +16,11 @@ mod report;
 mod watch;
 
 pub use act::{Acted, Facts, Wish};
+pub use due::Executed;
 pub use listen::Listener;
 pub use publishing::{Publication, Publishing, Unconfirmed};
 
+pub(crate) use due::surroundings_changed;
 pub(crate) use kept::{Kept, save};
 
 /// Rows that one transaction takes: some ten milliseconds of work, so that an action that comes meanwhile

@@ -1,6 +1,7 @@
 //! Occurrences of the grid limit schedule.
 
 use crate::audit::{Operation, note_grid_limits};
+use crate::control::surroundings_changed;
 use crate::instant::Instant;
 use crate::{Store, StoreFailure, Who};
 use domain::grid_limit::{GridLimit, first_changeable};
@@ -22,6 +23,15 @@ pub struct AskedGridLimits {
     pub limit: i64,
 }
 
+/// Why nothing was created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CreationRefusal {
+    /// There is no such building.
+    NoBuilding,
+    /// The desired document would grow beyond what a broker takes.
+    Full,
+}
+
 /// Why nothing was deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeletionRefusal {
@@ -32,7 +42,7 @@ pub enum DeletionRefusal {
 }
 
 impl Store {
-    /// Stores an occurrence, and who asked for it; answers whether there was a building to have it.
+    /// Stores an occurrence, takes it into what is desired, and notes who asked for it.
     ///
     /// # Errors
     /// When the database does not take it.
@@ -42,7 +52,7 @@ impl Store {
         limit: GridLimit,
         who: Who<'_>,
         now: Timestamp,
-    ) -> Result<bool, StoreFailure> {
+    ) -> Result<Result<(), CreationRefusal>, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
         let inserted = sqlx::query(include_str!("queries/insert_grid_limit.sql"))
             .bind(building)
@@ -53,10 +63,16 @@ impl Store {
             .bind(limit.return_delivery_limit_watts)
             .execute(&mut *transaction)
             .await?;
+        if inserted.rows_affected() == 0 {
+            return Ok(Err(CreationRefusal::NoBuilding));
+        }
+        if !surroundings_changed(&mut transaction, building, now).await? {
+            return Ok(Err(CreationRefusal::Full));
+        }
         let (uuids, operation) = ([limit.grid_limit_uuid], Operation::GridLimitCreated);
         note_grid_limits(&mut transaction, building, &uuids, operation, who, now).await?;
         transaction.commit().await?;
-        Ok(inserted.rows_affected() > 0)
+        Ok(Ok(()))
     }
 
     /// A page of a building's occurrences.
@@ -138,6 +154,7 @@ impl Store {
         .bind(uuids)
         .execute(&mut *transaction)
         .await?;
+        surroundings_changed(&mut transaction, building, now).await?;
         transaction.commit().await?;
         Ok(Ok(()))
     }

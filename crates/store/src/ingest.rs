@@ -6,6 +6,7 @@ mod key_values;
 mod presence;
 mod readings;
 mod registers;
+mod reported;
 mod telemetry;
 
 use crate::dead_letter::{self, Letter, Refused};
@@ -63,8 +64,9 @@ pub struct Ingested {
 
 impl Store {
     /// Stores a batch in one transaction, all or nothing; the same batch again changes nothing.
-    /// A record older than `raw_retention` at its receipt, of an unknown building, or with a reading
-    /// that its building has no sensor for, becomes a dead letter.
+    /// A record older than `raw_retention` at its receipt, of an unknown building, with a reading that its
+    /// building has no sensor for, or with an outcome of an action that its building does not have,
+    /// becomes a dead letter.
     ///
     /// # Errors
     /// [`StoreFailure::LostPosition`] when the log's position is not where the batch begins;
@@ -108,6 +110,7 @@ async fn store_accepted(
     telemetry::store(connection, accepted, &mut effects, ingested).await?;
     readings::store(connection, accepted, &mut effects, ingested).await?;
     key_values::store(connection, accepted, ingested).await?;
+    reported::store(connection, accepted, ingested).await?;
     presence::store(connection, accepted, ingested).await?;
     effects.write(connection).await
 }

@@ -32,13 +32,13 @@ pub use admission::{Admission, RequestLimit};
 pub use audit::{AuditEntry, AuditFilter, Who};
 pub use building::{Building, Contributor, HubOfSensor, Presence, Sensor, SensorOrigin};
 pub use control::{
-    Acted, CONTROL_LIMIT, Facts, Listener, Publication, Publishing, Unconfirmed, Wish,
+    Acted, CONTROL_LIMIT, Executed, Facts, Listener, Publication, Publishing, Unconfirmed, Wish,
 };
 pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
 pub use failure::StoreFailure;
 pub use fleet::{Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
 pub use fold::{FOLD_LIMIT, Folded};
-pub use grid_limit::{AskedGridLimits, DeletionRefusal};
+pub use grid_limit::{AskedGridLimits, CreationRefusal, DeletionRefusal};
 pub use ingest::{Batch, Incoming, Ingested};
 pub use inspect::Inspected;
 pub use listing::{ListedBuilding, ListedLink, ListedUser};

@@ -65,6 +65,12 @@ impl Controller {
             .await;
     }
 
+    /// Publishes a report on what is desired.
+    pub async fn reported(&self, building: Uuid, payload: impl Into<Vec<u8>>) {
+        self.publish(&MqttTopic::format(RecordKind::Reported, building), payload)
+            .await;
+    }
+
     /// Publishes a telemetry record with a trace context.
     pub async fn traced(&self, building: Uuid, payload: impl Into<Vec<u8>>, traceparent: &str) {
         let properties = PublishProperties {

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use sqlx::{PgPool, Row as _};
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -101,7 +100,7 @@ impl World {
                 .await
                 .unwrap();
         let database_url = servers::fresh_database(edition).await;
-        let http_port = free_port();
+        let http_port = embedded::free_port().unwrap();
         let mut settings = BTreeMap::from([
             ("WATTLINE_DATABASE_URL".to_owned(), database_url.clone()),
             ("WATTLINE_MQTT_URL".to_owned(), mosquitto.url()),
@@ -254,7 +253,7 @@ impl World {
     /// Starts an api beside the one at `http_port`, and tells where it listens.
     #[must_use]
     pub fn start_another_api(&self) -> (Running, u16) {
-        let port = free_port();
+        let port = embedded::free_port().unwrap();
         let mut settings = self.settings.clone();
         settings.insert(
             "WATTLINE_HTTP_LISTEN".to_owned(),
@@ -270,7 +269,13 @@ impl World {
             .folder
             .path()
             .join(format!("{}-{started}.log", arguments.join("-")));
-        Running::spawn(&self.binary, arguments, settings, log, free_port())
+        Running::spawn(
+            &self.binary,
+            arguments,
+            settings,
+            log,
+            embedded::free_port().unwrap(),
+        )
     }
 
     /// Starts every role in one process and waits until it is ready.
@@ -305,13 +310,4 @@ impl World {
             .map(|row| serde_json::from_str(row.get(0)).unwrap())
             .collect()
     }
-}
-
-/// A port of loopback that nobody has at this moment.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
 }

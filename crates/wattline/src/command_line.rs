@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::settings::{
     AGGREGATOR, API, DATABASE, HTTP, KAFKA, LOG_MODE, LOGGING, MQTT, OPERATIONS, SETTINGS,
+    SUBSCRIPTION,
 };
 use crate::{
     admin, check, dead_letters, demo, documents, migrate, process, role, schemas, simulate,
@@ -51,6 +52,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         "serve" => role::run(role::Roles::ALL, &settings()?),
         "bridge" => role::run(role::Roles::BRIDGE, &settings()?),
         "aggregator" => role::run(role::Roles::AGGREGATOR, &settings()?),
+        "control" => role::run(role::Roles::CONTROL, &settings()?),
         "api" => role::run(role::Roles::API, &settings()?),
         "demo" => demo::run(matches, &settings()?),
         "migrate" => migrate::run(&settings()?),
@@ -80,11 +82,21 @@ pub(crate) fn with_settings(
 
 /// The whole command line.
 fn command() -> Command {
-    let bridge: &[&[&str]] = &[LOGGING, OPERATIONS, MQTT, KAFKA];
+    let bridge: &[&[&str]] = &[LOGGING, OPERATIONS, MQTT, SUBSCRIPTION, KAFKA];
+    let control: &[&[&str]] = &[LOGGING, OPERATIONS, DATABASE, MQTT];
     let aggregator: &[&[&str]] = &[LOGGING, OPERATIONS, DATABASE, KAFKA, AGGREGATOR];
     let api: &[&[&str]] = &[LOGGING, OPERATIONS, DATABASE, HTTP, API];
     let all: &[&[&str]] = &[
-        LOGGING, OPERATIONS, DATABASE, MQTT, LOG_MODE, KAFKA, AGGREGATOR, HTTP, API,
+        LOGGING,
+        OPERATIONS,
+        DATABASE,
+        MQTT,
+        SUBSCRIPTION,
+        LOG_MODE,
+        KAFKA,
+        AGGREGATOR,
+        HTTP,
+        API,
     ];
     Command::new("wattline")
         .about("Realtime telemetry of buildings, from their controllers to those who use it")
@@ -106,6 +118,11 @@ fn command() -> Command {
             "aggregator",
             "Stores what is on Kafka, and folds it into buckets",
             aggregator,
+        ))
+        .subcommand(with_settings(
+            "control",
+            "Executes what is due, and tells controllers what is desired of them",
+            control,
         ))
         .subcommand(with_settings("api", "Answers over HTTP", api))
         .subcommand(with_settings(

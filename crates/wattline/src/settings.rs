@@ -158,13 +158,10 @@ pub const LOGGING: &[&str] = &["log", "log_format"];
 pub const OPERATIONS: &[&str] = &["ops_listen"];
 /// What speaks to the database.
 pub const DATABASE: &[&str] = &["database_url"];
-/// What speaks to the broker as a bridge.
-pub const MQTT: &[&str] = &[
-    "mqtt_url",
-    "mqtt_client_id",
-    "mqtt_share_group",
-    "mqtt_receive_maximum",
-];
+/// What speaks to the broker.
+pub const MQTT: &[&str] = &["mqtt_url", "mqtt_client_id"];
+/// What takes messages from the broker.
+pub const SUBSCRIPTION: &[&str] = &["mqtt_share_group", "mqtt_receive_maximum"];
 /// What speaks to the log.
 pub const KAFKA: &[&str] = &[
     "kafka_brokers",

@@ -96,6 +96,7 @@ fn describe(summary: &Summary) -> String {
         ("readings", summary.readings),
         ("keyvalues", summary.key_values),
         ("presence", summary.presence),
+        ("reported", summary.reports),
     ];
     let mut text = format!(
         "{}, acknowledged {}, repeated {}, unacknowledged {}",

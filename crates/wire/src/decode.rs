@@ -62,11 +62,10 @@ pub fn verdict(kind: RecordKind, payload: &[u8]) -> Result<Accepted, Rejection> 
     }
 }
 
-/// Reads a record of a kind that the service stores as what it says.
+/// Reads a record of any kind as what it says.
 ///
 /// # Errors
-/// The first of `too_large`, `not_json`, `schema` and `out_of_range` that holds; `unknown_topic` for a
-/// kind that is not stored.
+/// The first of `too_large`, `not_json`, `schema` and `out_of_range` that holds.
 pub fn decode_record(kind: RecordKind, payload: &[u8]) -> Result<Record, Rejection> {
     let record = match kind {
         RecordKind::Telemetry => return decode_telemetry(payload).map(Record::Telemetry),
@@ -76,12 +75,11 @@ pub fn decode_record(kind: RecordKind, payload: &[u8]) -> Result<Record, Rejecti
         RecordKind::KeyValues => {
             documents::key_values(&decode_document(kind, payload)?).map(Record::KeyValues)
         }
+        RecordKind::Reported => {
+            documents::report(&decode_document(kind, payload)?).map(Record::Reported)
+        }
         RecordKind::Presence => documents::online(&decode_document(kind, payload)?)
             .map(|online| Record::Presence { online }),
-        RecordKind::Reported => {
-            let detail = "records of this kind are not stored";
-            return Err(Rejection::new(Reason::UnknownTopic, "", detail));
-        }
     };
     // Cannot be: what the schema takes can be read. Tests hold this.
     record.ok_or_else(|| Rejection::new(Reason::OutOfRange, "", "a number is out of range"))

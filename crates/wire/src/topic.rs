@@ -69,6 +69,13 @@ impl MqttTopic {
     pub fn desired(building: Uuid) -> String {
         format!("v1/buildings/{}/desired", building.hyphenated())
     }
+
+    /// Whose desired state comes on a topic; none where it is no such topic.
+    #[must_use]
+    pub fn parse_desired(topic: &str) -> Option<Uuid> {
+        let below = topic.strip_prefix("v1/buildings/")?;
+        parse_building(below.strip_suffix("/desired")?)
+    }
 }
 
 /// What an MQTT topic tells about the message that came on it.
@@ -181,6 +188,10 @@ mod tests {
         }
         let desired = parse_topic(&MqttTopic::desired(building));
         assert_eq!((desired.kind, desired.building), (None, Ok(building)));
+        let read = MqttTopic::parse_desired(&MqttTopic::desired(building));
+        assert_eq!(read, Some(building));
+        let telemetry = MqttTopic::format(RecordKind::Telemetry, building);
+        assert_eq!(MqttTopic::parse_desired(&telemetry), None);
     }
 
     #[test]

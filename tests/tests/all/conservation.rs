@@ -1,6 +1,7 @@
 //! Every message ends in exactly one place, and the counters say so at every moment.
 
 use crate::WATTLINE;
+use crate::reported::{insert_action, send_of_every_fate};
 use domain::rejection::Reason;
 use ops::metrics::Counter;
 use simulator::{Config, Fleet, Limit, Pace, Scenario, Shares, Topics};
@@ -39,6 +40,7 @@ fn balance(scrape: &Scrape) -> (f64, f64) {
 
 async fn balances_at_every_scrape(mode: Mode) {
     const BUILDINGS: usize = 20;
+    const REPORTS: i64 = 100;
     let world = World::new(WATTLINE, mode).await;
     let mut scenario = Scenario::new(5, BUILDINGS, Duration::from_secs(1));
     scenario.limit = Limit::Records(20_000);
@@ -50,10 +52,14 @@ async fn balances_at_every_scrape(mode: Mode) {
         invalid: 0.1,
         gaps: 0.1,
     };
-    world.apply_fleet(&Fleet::new(scenario.seed, BUILDINGS).fleet_file("x"));
+    let fleet = Fleet::new(scenario.seed, BUILDINGS);
+    world.apply_fleet(&fleet.fleet_file("x"));
+    let building = fleet.buildings()[0].uuid;
+    let action = insert_action(&world, building).await;
     let serve = world.serve().await;
 
-    let start = domain::time::Timestamp::from_seconds(crate::records::now() - 10_000);
+    let begin = crate::records::now() - 10_000;
+    let start = domain::time::Timestamp::from_seconds(begin);
     let mut config = Config::new(world.mosquitto().url(), scenario);
     config.pace = Pace::AsFastAsPossible { start };
     let clock = ops::clock::Clock::system();
@@ -72,12 +78,15 @@ async fn balances_at_every_scrape(mode: Mode) {
         .await;
         scrapes
     };
-    let (summary, scrapes) = tokio::join!(fleet, scraping);
+    let controller = world.controller();
+    let reporting = send_of_every_fate(&controller, building, action, begin, REPORTS);
+    let (summary, scrapes, ()) = tokio::join!(fleet, scraping, reporting);
     let summary = summary.unwrap();
     assert!(scrapes > 1, "it was looked at on the way");
 
     #[expect(clippy::cast_precision_loss, reason = "some thousand records")]
-    let (published, valid, duplicates) = (
+    let (reports, published, valid, duplicates) = (
+        REPORTS as f64,
         summary.published() as f64,
         summary.total().valid() as f64,
         summary.total().duplicates as f64,
@@ -86,24 +95,25 @@ async fn balances_at_every_scrape(mode: Mode) {
         let scrape = serve.metrics().await;
         let (received, consumed) = balance(&scrape);
         let refused = all_reasons(&scrape, "wattline_bridge_dead_lettered_messages_total");
-        if received == published && consumed == received - refused {
+        if received == published + 5.0 * reports && consumed == received - refused {
             Ok(scrape)
         } else {
             Err(scrape)
         }
     })
     .await;
-    assert_eq!(scrape["wattline_aggregator_stored_messages_total"], valid);
-    assert_eq!(
-        scrape["wattline_aggregator_duplicate_messages_total"],
-        duplicates
-    );
+    let of = |noun: &str| scrape[&format!("wattline_aggregator_{noun}")];
+    assert_eq!(of("stored_messages_total"), valid + reports);
+    assert_eq!(of("duplicate_messages_total"), duplicates + 2.0 * reports);
+    assert_eq!(of("conflict_messages_total"), reports);
+    let unknown = "dead_lettered_messages_total{reason=\"unknown_action\"}";
+    assert_eq!(of(unknown), reports);
     assert_eq!(scrape["wattline_bridge_in_flight_messages"], 0.0);
     eventually(async || {
         let imported = serve
             .metric("wattline_aggregator_imported_dead_letters_total")
             .await;
-        let refused = published - valid - duplicates;
+        let refused = published - valid - duplicates + reports;
         if imported == refused {
             Ok(())
         } else {

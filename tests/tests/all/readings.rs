@@ -33,7 +33,7 @@ async fn fates(serve: &Running) -> (f64, f64, f64, f64) {
     )
 }
 
-async fn until_fates(serve: &Running, expected: (f64, f64, f64, f64)) {
+pub(crate) async fn until_fates(serve: &Running, expected: (f64, f64, f64, f64)) {
     eventually(async || match fates(serve).await {
         fates if fates == expected => Ok(()),
         fates => Err(fates),
@@ -41,7 +41,13 @@ async fn until_fates(serve: &Running, expected: (f64, f64, f64, f64)) {
     .await;
 }
 
-async fn send(controller: &Controller, kind: RecordKind, building: Uuid, payload: Value) {
+/// Publishes a record of any kind.
+pub(crate) async fn send(
+    controller: &Controller,
+    kind: RecordKind,
+    building: Uuid,
+    payload: Value,
+) {
     let topic = MqttTopic::format(kind, building);
     controller.publish(&topic, payload.to_string()).await;
 }

@@ -6,7 +6,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -52,7 +51,7 @@ impl Roles {
         ] {
             run_to_its_end(wattline, servers, arguments)?;
         }
-        let http_port = free_port()?;
+        let http_port = embedded::free_port()?;
         let mut roles = Self {
             roles: Vec::new(),
             http_port,
@@ -131,7 +130,7 @@ impl Role {
         servers: &Servers,
         http_port: u16,
     ) -> Outcome<Self> {
-        let operations_port = free_port()?;
+        let operations_port = embedded::free_port()?;
         let log = servers.folder().join(format!("{name}.log"));
         let listen = |port| format!("127.0.0.1:{port}");
         let child = command(wattline, servers, &[name])
@@ -202,9 +201,4 @@ fn run_to_its_end(wattline: &Path, servers: &Servers, arguments: &[&str]) -> Out
     }
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     Err(format!("wattline {}: {said}", arguments.join(" ")).into())
-}
-
-/// A port of loopback that nobody has at this moment.
-fn free_port() -> Outcome<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }

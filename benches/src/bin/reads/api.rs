@@ -5,7 +5,6 @@ use crate::history::{fleet_file, users};
 use crate::options::Options;
 use embedded::{Edition, Postgres, PostgresOptions};
 use std::fs::{self, File};
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -40,8 +39,8 @@ impl Api {
         let api = Self {
             child: None,
             wattline: options.wattline()?,
-            http_port: free_port()?,
-            operations_port: free_port()?,
+            http_port: embedded::free_port()?,
+            operations_port: embedded::free_port()?,
             database_url: postgres.url(DATABASE),
             _postgres: postgres,
             folder,
@@ -137,9 +136,4 @@ impl Drop for Api {
             child.wait().ok();
         }
     }
-}
-
-/// A port of loopback that nobody has at this moment.
-fn free_port() -> Outcome<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }

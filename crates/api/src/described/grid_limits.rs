@@ -143,6 +143,11 @@ fn rules_of_creation() -> Vec<Rule> {
             "the start must be at least 15 minutes ahead",
         ),
         Rule::new(
+            START,
+            "too_many",
+            "the building must not have more than 1,000 occurrences, sockets, setpoints and blocks",
+        ),
+        Rule::new(
             END,
             "not_a_quarter_hour",
             "the end must be on a quarter hour",

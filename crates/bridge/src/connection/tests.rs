@@ -71,15 +71,3 @@ fn one_refused_or_weakened_filter_refuses_the_subscription() {
     let denied = answer(vec![SubscribeReasonCode::NotAuthorized, granted]);
     assert!(refused(&denied).unwrap().contains("NotAuthorized"));
 }
-
-#[test]
-fn an_encrypted_connection_trusts_the_systems_authorities_or_says_why_not() {
-    let mqtt_url = "mqtts://broker".to_owned();
-    match Connector::new(&Config {
-        mqtt_url,
-        ..config()
-    }) {
-        Ok(connector) => assert!(matches!(connector.options.transport(), Transport::Tls(_))),
-        Err(cause) => assert!(cause.contains("certificate authority"), "{cause}"),
-    }
-}

@@ -5,6 +5,7 @@
 //! setpoints on to devices that round them.
 
 use super::desired::{BatteryPower, Desired, InverterPower};
+use crate::record::TelemetryRecord;
 use uuid::Uuid;
 
 /// The least tolerance, watt.
@@ -22,6 +23,16 @@ pub struct Shown {
     pub solar_setpoint_w: Option<i32>,
     /// `solar.rated_power_w`
     pub solar_rated_w: Option<i32>,
+}
+
+impl From<&TelemetryRecord> for Shown {
+    fn from(record: &TelemetryRecord) -> Self {
+        Self {
+            battery_setpoint_w: record.battery.and_then(|it| it.active_power_setpoint_w),
+            solar_setpoint_w: record.solar.and_then(|it| it.active_power_setpoint_w),
+            solar_rated_w: record.solar.and_then(|it| it.rated_power_w),
+        }
+    }
 }
 
 /// The actions that a record shows to be done. It must have been made after the controller could

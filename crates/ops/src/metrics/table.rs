@@ -20,6 +20,9 @@ pub enum Counter {
     AggregatorDeadLetteredMessages,
     AggregatorImportedDeadLetters,
     AggregatorRetries,
+    ControlTransitions,
+    ControlReports,
+    ControlPublishedDocuments,
     ApiRequests,
     ApiRateLimitedRequests,
     ApiRefusedLogins,
@@ -42,6 +45,8 @@ pub enum Gauge {
 pub enum Histogram {
     AggregatorBatchMessages,
     AggregatorBatchSeconds,
+    ControlLateSeconds,
+    ControlPublicationSeconds,
     ApiRequestSeconds,
 }
 
@@ -108,7 +113,7 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 20] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
@@ -122,6 +127,9 @@ impl Counter {
         Self::AggregatorDeadLetteredMessages,
         Self::AggregatorImportedDeadLetters,
         Self::AggregatorRetries,
+        Self::ControlTransitions,
+        Self::ControlReports,
+        Self::ControlPublishedDocuments,
         Self::ApiRequests,
         Self::ApiRateLimitedRequests,
         Self::ApiRefusedLogins,
@@ -159,6 +167,12 @@ impl Counter {
                 "Dead letters of the bridge that are in the database."),
             Self::AggregatorRetries => row("wattline_aggregator_retries_total",
                 "Batches that had to be tried again."),
+            Self::ControlTransitions => row("wattline_control_transitions_total",
+                "Times that a building's control state was looked at because something was due."),
+            Self::ControlReports => row("wattline_control_reports_total",
+                "Reports of controllers that became the fate of actions."),
+            Self::ControlPublishedDocuments => row("wattline_control_published_documents_total",
+                "Desired documents that the broker confirmed, repetitions included."),
             Self::ApiRequests => labelled("wattline_api_requests_total",
                 "Requests that were answered, by class of status.", STATUS),
             Self::ApiRateLimitedRequests => row("wattline_api_rate_limited_requests_total",
@@ -199,9 +213,11 @@ impl Gauge {
 
 impl Histogram {
     /// All of them, in their order.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 5] = [
         Self::AggregatorBatchMessages,
         Self::AggregatorBatchSeconds,
+        Self::ControlLateSeconds,
+        Self::ControlPublicationSeconds,
         Self::ApiRequestSeconds,
     ];
 
@@ -214,6 +230,10 @@ impl Histogram {
                 "Messages in a committed batch.", MESSAGES),
             Self::AggregatorBatchSeconds => spread("wattline_aggregator_batch_seconds",
                 "Seconds from a batch's first message to its commit.", SECONDS),
+            Self::ControlLateSeconds => spread("wattline_control_late_seconds",
+                "Seconds from when something was due to its execution.", SECONDS),
+            Self::ControlPublicationSeconds => spread("wattline_control_publication_seconds",
+                "Seconds from a change of what is desired to its confirmation by the broker.", SECONDS),
             Self::ApiRequestSeconds => spread("wattline_api_request_seconds",
                 "Seconds from a request's arrival to its answer.", SECONDS),
         }

@@ -61,7 +61,7 @@ fn building(building: &Building) -> Value {
     })
 }
 
-fn instruments(building: &Building) -> [Value; 4] {
+fn instruments(building: &Building) -> [Value; 5] {
     let here = &building.instruments;
     let gas = [(here.gas, "Gas", "gas_volume")];
     let utility = match here.utility {
@@ -82,11 +82,22 @@ fn instruments(building: &Building) -> [Value; 4] {
         (here.humidity, "Relative humidity", "relative_humidity"),
     ];
     let socket = [(here.ev_socket, "Car socket", "ev_socket")];
+    let [heating, cooling] = here.setpoints;
+    let setpoints = [
+        (heating, "Heating setpoint", "setpoint"),
+        (cooling, "Cooling setpoint", "setpoint"),
+    ];
     [
         hub(here.gas_hub, "Gas meter", "gas_meter", &gas),
         utility,
         hub(here.climate_hub, "Climate", "climate", &climate),
         hub(here.charger_hub, "Car charger", "ev_charger", &socket),
+        hub(
+            here.management_hub,
+            "Building management",
+            "building_management",
+            &setpoints,
+        ),
     ]
 }
 

@@ -6,6 +6,7 @@ use crate::energy::Energy;
 use crate::fault::Fault;
 use crate::fleet::Building;
 use crate::instruments::Utility;
+use crate::orders::Orders;
 use crate::payload::time_text;
 use crate::scenario::{Fate, Scenario};
 use bytes::Bytes;
@@ -54,6 +55,7 @@ impl Reports {
         &mut self,
         time: Timestamp,
         sample: &Sample,
+        orders: &Orders<'_>,
         scenario: &Scenario,
     ) -> Vec<Made> {
         let mut made = Vec::new();
@@ -65,10 +67,15 @@ impl Reports {
             });
         }
         if is_due(&mut self.readings_due, time, scenario.readings_interval) {
-            made.push(self.readings(time, sample, scenario));
+            made.push(self.readings(time, sample, orders, scenario));
         }
         self.energy.hold(time, sample.meter_w());
         made
+    }
+
+    /// Lets readings come with the next record, whenever the last ones were.
+    pub(super) const fn hurry(&mut self) {
+        self.readings_due = None;
     }
 
     fn key_values(&self, time: Timestamp) -> Publication {
@@ -90,8 +97,14 @@ impl Reports {
         }
     }
 
-    fn readings(&mut self, time: Timestamp, sample: &Sample, scenario: &Scenario) -> Made {
-        let items = self.items(time, sample);
+    fn readings(
+        &mut self,
+        time: Timestamp,
+        sample: &Sample,
+        orders: &Orders<'_>,
+        scenario: &Scenario,
+    ) -> Made {
+        let items = self.items(time, sample, orders);
         let fate = scenario.shares.fate(self.fates.random());
         let delay = super::delay(&mut self.fates, fate, scenario.late_delay);
         let good = |time| document(time, "readings", &items);
@@ -122,7 +135,7 @@ impl Reports {
     }
 
     /// What every instrument reads.
-    fn items(&self, time: Timestamp, sample: &Sample) -> Value {
+    fn items(&self, time: Timestamp, sample: &Sample, orders: &Orders<'_>) -> Value {
         let here = &self.building.instruments;
         let register = |uuid: Uuid, thousandths: i64| json!({"sensor_uuid": uuid, "meter_reading": parts(thousandths, 1_000.0)});
         let value = |uuid: Uuid, value: f64| json!({"sensor_uuid": uuid, "value": value});
@@ -152,8 +165,14 @@ impl Reports {
             here.humidity,
             parts(here.humidity_tenths(time), 10.0),
         ));
-        let car_w = here.ev_socket_w(time, sample.load_w);
+        let own_rhythm_w = || here.ev_socket_w(time, sample.load_w);
+        let car_w = sample.car_w.unwrap_or_else(own_rhythm_w);
         items.push(json!({"sensor_uuid": here.ev_socket, "power_w": car_w}));
+        for setpoint in here.setpoints {
+            let set = orders.setpoint(setpoint);
+            let set = set.or_else(|| here.setpoint_default(setpoint));
+            items.extend(set.map(|set| value(setpoint, set)));
+        }
         Value::Array(items)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::ledger::Ledger;
 use super::presence;
+use super::subscription;
 use super::{Config, GRACE, Pace};
 use crate::plan::{Plan, Publication};
 use crate::scenario::Topics;
@@ -9,8 +10,8 @@ use crate::summary::Summary;
 use domain::time::Timestamp;
 use rumqttc::Outgoing;
 use rumqttc::v5::mqttbytes::QoS;
-use rumqttc::v5::mqttbytes::v5::{PubAck, PubAckReason};
-use rumqttc::v5::{AsyncClient, Event, Incoming, MqttOptions};
+use rumqttc::v5::mqttbytes::v5::{PubAck, PubAckReason, Publish};
+use rumqttc::v5::{AsyncClient, Event, EventLoop, Incoming, MqttOptions};
 use std::collections::VecDeque;
 use std::pin::{Pin, pin};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 use uuid::Uuid;
-use wire::topic::RecordKind;
+use wire::topic::{MqttTopic, RecordKind};
 
 /// Even when nothing is due the connection looks around this often: for a clock that was set and
 /// for a broker that fell silent.
@@ -37,6 +38,10 @@ pub(crate) struct Connection<Now> {
     present: Vec<Uuid>,
     /// What it has to say about that before anything else.
     announcements: VecDeque<Publication>,
+    /// Who listens to what is desired of it; nobody when it sends telemetry only.
+    listeners: Vec<Uuid>,
+    /// What was said about that and is not handed over: it waits for room in the window.
+    reports: VecDeque<Publication>,
     /// Whether the next session begins by saying who is there: at first, and after a last will.
     greets: bool,
     /// Whether it has begun to say that nobody is there any more.
@@ -73,6 +78,10 @@ impl<Now: Fn() -> i64> Connection<Now> {
         if let Some(first) = present.first() {
             options.set_last_will(presence::last_will(*first));
         }
+        let listeners = plan.listeners();
+        if !listeners.is_empty() {
+            options.set_max_packet_size(Some(subscription::LONGEST_PACKET));
+        }
         Self {
             options,
             window: config.window,
@@ -81,6 +90,8 @@ impl<Now: Fn() -> i64> Connection<Now> {
             plan,
             present,
             announcements: VecDeque::new(),
+            listeners,
+            reports: VecDeque::new(),
             greets: true,
             farewell: false,
             ledger: Ledger::new(config.window),
@@ -123,7 +134,7 @@ impl<Now: Fn() -> i64> Connection<Now> {
     fn summary(&self) -> Summary {
         let mut summary = self.plan.summary();
         summary += self.counts;
-        summary.unacknowledged = self.ledger.unacknowledged();
+        summary.unacknowledged = self.ledger.unacknowledged() + self.reports.len() as u64;
         summary
     }
 
@@ -136,8 +147,7 @@ impl<Now: Fn() -> i64> Connection<Now> {
         }
         self.connected = false;
         self.answered = true;
-        let capacity = usize::from(self.window);
-        let (client, mut event_loop) = AsyncClient::new(self.options.clone(), capacity);
+        let (client, mut event_loop) = self.client();
         let shutdown = self.shutdown.clone();
         let mut shutdown = pin!(shutdown.cancelled());
         let mut alarm = pin!(sleep(LOOK_AROUND));
@@ -173,6 +183,21 @@ impl<Now: Fn() -> i64> Connection<Now> {
         }
     }
 
+    /// A fresh client that listens first and publishes then. Its queue holds the subscriptions and as
+    /// much as the window.
+    fn client(&self) -> (AsyncClient, EventLoop) {
+        let packets = subscription::packets(&self.listeners);
+        let capacity = usize::from(self.window) + packets.len();
+        let (client, event_loop) = AsyncClient::new(self.options.clone(), capacity);
+        for filters in packets {
+            if client.try_subscribe_many(filters).is_err() {
+                // Cannot be: the queue is new, and long enough.
+                warn!("subscriptions to desired documents were not taken");
+            }
+        }
+        (client, event_loop)
+    }
+
     /// Nothing more is to be made.
     fn is_finished(&self) -> bool {
         self.leave_at.is_some() || self.plan.next_due().is_none()
@@ -181,7 +206,8 @@ impl<Now: Fn() -> i64> Connection<Now> {
     /// Everything is published and confirmed, or shall not be any more.
     fn is_done(&self) -> bool {
         let finished = self.is_finished() && (self.farewell || self.present.is_empty());
-        finished && self.ledger.is_empty() && self.announcements.is_empty()
+        let said = self.announcements.is_empty() && self.reports.is_empty();
+        finished && said && self.ledger.is_empty()
     }
 
     fn stop(&mut self) {
@@ -209,7 +235,7 @@ impl<Now: Fn() -> i64> Connection<Now> {
                     .try_publish(topic, QoS::AtLeastOnce, retained, payload)
                     .is_err()
                 {
-                    // The client's queue is as long as the window, so it takes everything unless
+                    // The client's queue is at least as long as the window, so it takes everything unless
                     // its event loop is at an end, which the next poll tells.
                     return;
                 }
@@ -230,6 +256,11 @@ impl<Now: Fn() -> i64> Connection<Now> {
 
     /// What to publish next: who is there comes first, and who has gone last.
     fn next_publication(&mut self, now: Timestamp) -> Option<Publication> {
+        if self.announcements.is_empty()
+            && let Some(report) = self.reports.pop_front()
+        {
+            return Some(report);
+        }
         if self.is_finished() && !self.farewell {
             self.farewell = true;
             self.announce(false);
@@ -257,6 +288,10 @@ impl<Now: Fn() -> i64> Connection<Now> {
     fn receive(&mut self, packet: &Incoming) {
         if let Incoming::PubAck(acknowledgement) = packet {
             self.acknowledge(acknowledgement);
+        } else if let Incoming::Publish(publish) = packet {
+            self.desire(publish);
+        } else if let Incoming::SubAck(acknowledgement) = packet {
+            subscription::look_at(acknowledgement);
         } else if let Incoming::ConnAck(_) = packet {
             self.connected = true;
             self.answered = true;
@@ -264,6 +299,22 @@ impl<Now: Fn() -> i64> Connection<Now> {
             let unacknowledged = self.ledger.unacknowledged();
             let client_id = self.options.client_id();
             info!(client_id, unacknowledged, "connected to the broker");
+        }
+    }
+
+    /// Takes what is desired of one of its buildings. One that has said that it is gone, is.
+    fn desire(&mut self, publish: &Publish) {
+        let topic = std::str::from_utf8(&publish.topic);
+        let Some(building) = topic.ok().and_then(MqttTopic::parse_desired) else {
+            return;
+        };
+        let now = match self.pace {
+            Pace::Realtime => Some(Timestamp::from_micros((self.now)())),
+            Pace::AsFastAsPossible { .. } => None,
+        };
+        if !self.farewell {
+            let report = self.plan.desire(building, &publish.payload, now);
+            self.reports.extend(report);
         }
     }
 

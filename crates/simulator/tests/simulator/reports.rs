@@ -147,6 +147,7 @@ fn every_reading_is_of_a_sensor_of_the_fleet_file_that_takes_it() {
         SensorKind::Temperature,
         SensorKind::RelativeHumidity,
         SensorKind::EvSocket,
+        SensorKind::Setpoint,
     ] {
         assert!(seen.contains_key(&kind), "{kind:?}");
     }

@@ -6,7 +6,6 @@ use domain::time::Timestamp;
 use simulator::{Config, Failure, Limit, Pace, Plan, Scenario, Shares, Summary, Topics, run};
 use std::collections::HashSet;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -124,9 +123,7 @@ async fn controllers_say_that_they_are_there_before_all_else_and_that_they_have_
 
 #[tokio::test]
 async fn a_broker_that_is_away_at_the_start_is_waited_for() {
-    let reserved = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let port = reserved.local_addr().unwrap().port();
-    drop(reserved);
+    let port = embedded::free_port().unwrap();
     let late_broker = async {
         sleep(Duration::from_millis(400)).await;
         StubBroker::start(port, &[Manners::Answers]).await
@@ -215,6 +212,6 @@ async fn what_makes_no_sense_is_told_at_once() {
         "buildings: expected at least one",
     )
     .await;
-    let address = "mqtt url: expected mqtt://[user[:password]@]host[:port]";
+    let address = "mqtt url: scheme http is not mqtt or mqtts";
     check(|c| c.mqtt_url = "http://u:secret@h".to_owned(), address).await;
 }

@@ -7,15 +7,17 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// The tables that hold what was gathered of a building, without a foreign key to it, each with the
-/// column that names one of its sensors by `sensor.id`, where it has one. Dead letters are none of
-/// them: they tell what was refused, whatever becomes of the building.
+/// column that names one of its sensors by `sensor.id`, where it has one. Some outlive the building and are
+/// none of them: dead letters tell what was refused, the audit who asked what, and what is to be
+/// published (`desired_outbox`, `desired_publication`) has to say that the building is no more.
 ///
 /// Marks come before buckets: deleting a mark waits for whoever folds it, and then sees the bucket.
-pub const TABLES_OF_A_BUILDING: [(&str, Option<&str>); 15] = [
+pub const TABLES_OF_A_BUILDING: [(&str, Option<&str>); 16] = [
     ("telemetry_record", None),
     ("sensor_reading", Some("sensor_id")),
     ("key_value", None),
     ("presence", None),
+    ("report", None),
     ("latest_sample", Some("series")),
     ("latest_key_value", None),
     ("register_reading", Some("sensor_id")),

@@ -20,6 +20,8 @@ pub struct Publication {
     pub revision: i64,
     /// When it came about, and what it says; `None` when the building is no more.
     pub document: Option<(Timestamp, Desired)>,
+    /// Whether it is published again without any change.
+    pub again: bool,
     /// The last row of the outbox that it settles.
     settles: i64,
 }
@@ -152,6 +154,7 @@ async fn read(
             building,
             revision: revision.unwrap_or_default(),
             document,
+            again: row.try_get("again")?,
             settles: row.try_get("settles")?,
         })
     };

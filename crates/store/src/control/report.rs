@@ -120,16 +120,21 @@ fn delivered(kept: &mut Kept, open: &[Open], report: &Report, fates: &mut Fates)
 
 /// What the report says of single actions.
 fn answered(kept: &mut Kept, report: &Report, fates: &mut Fates) {
+    let without_entry = kept.state.without_entry();
     for (action_uuid, outcome, detail) in &report.outcomes {
-        let changed = fates.apply(Happened {
+        let happened = |happening| Happened {
             building: kept.building,
             action_uuid: *action_uuid,
-            happening: Happening::Reported(*outcome),
+            happening,
             at: report.received_at,
             detail: detail.clone(),
-        });
-        // What is refused is not desired any more: nothing fires later that was told to be over.
-        if changed && *outcome == Outcome::Rejected {
+        };
+        let changed = fates.apply(happened(Happening::Reported(*outcome)));
+        // What is refused is not desired any more: nothing fires later that was told to be over. Of
+        // what has no entry nothing is left once it is answered.
+        let stays = *outcome != Outcome::Rejected && !without_entry.contains(action_uuid);
+        if changed && !stays {
+            fates.apply(happened(Happening::Done));
             let new = kept.state.withdraw(*action_uuid);
             kept.raise_if(new);
         }

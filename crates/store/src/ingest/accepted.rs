@@ -5,12 +5,12 @@ use crate::building::kind;
 use crate::dead_letter::Refused;
 use crate::ingest::Incoming;
 use domain::electricity::{Source, sources};
-use domain::reading::{KeyValues, Readings, Record, field_not_taken};
+use domain::reading::{KeyValues, Readings, Record, Report, field_not_taken};
 use domain::record::TelemetryRecord;
 use domain::rejection::{Reason, Rejection, refuse_old};
 use domain::sensor::SensorKind;
 use sqlx::{PgConnection, Row};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -24,6 +24,7 @@ pub(super) struct Accepted<'a> {
     /// With the ids of the sensors, in the order of the readings.
     pub(super) readings: Vec<Of<'a, (&'a Readings, Vec<i64>)>>,
     pub(super) key_values: Vec<Of<'a, &'a KeyValues>>,
+    pub(super) reports: Vec<Of<'a, &'a Report>>,
     pub(super) presence: Vec<Of<'a, bool>>,
     pub(super) refused: Vec<Refused>,
     /// The buildings that exist, with the sections that their telemetry has ever had.
@@ -31,14 +32,23 @@ pub(super) struct Accepted<'a> {
 }
 
 /// A sensor as readings see it.
-struct Known {
+struct Sensor {
     id: i64,
     kind: SensorKind,
     source: Source,
 }
 
 /// By building and sensor_uuid.
-type Sensors = HashMap<(Uuid, Uuid), Known>;
+type Sensors = HashMap<(Uuid, Uuid), Sensor>;
+
+/// By building and action_uuid.
+type Actions = HashSet<(Uuid, Uuid)>;
+
+/// What a batch's messages name and the database has.
+struct Known {
+    sensors: Sensors,
+    actions: Actions,
+}
 
 impl<'a> Accepted<'a> {
     /// Sorts a batch; its buildings and sensors are locked against deletion until it is committed.
@@ -51,9 +61,12 @@ impl<'a> Accepted<'a> {
             reported_sections: lock_buildings(connection, records).await?,
             ..Self::default()
         };
-        let sensors = lock_sensors(connection, records).await?;
+        let known = Known {
+            sensors: lock_sensors(connection, records).await?,
+            actions: known_actions(connection, records).await?,
+        };
         for incoming in records {
-            if let Err(rejection) = accepted.take(incoming, &sensors, raw_retention) {
+            if let Err(rejection) = accepted.take(incoming, &known, raw_retention) {
                 accepted.refused.push(Refused {
                     letter: incoming.letter.clone(),
                     rejection,
@@ -66,7 +79,7 @@ impl<'a> Accepted<'a> {
     fn take(
         &mut self,
         incoming: &'a Incoming,
-        sensors: &Sensors,
+        known: &Known,
         raw_retention: Duration,
     ) -> Result<(), Rejection> {
         if !self.reported_sections.contains_key(&incoming.building) {
@@ -79,10 +92,14 @@ impl<'a> Accepted<'a> {
         match &incoming.record {
             Record::Telemetry(record) => self.telemetry.push((incoming, record)),
             Record::Readings(readings) => {
-                let ids = ids(incoming.building, readings, sensors)?;
+                let ids = ids(incoming.building, readings, &known.sensors)?;
                 self.readings.push((incoming, (readings, ids)));
             }
             Record::KeyValues(key_values) => self.key_values.push((incoming, key_values)),
+            Record::Reported(report) => {
+                refuse_unknown(incoming.building, report, &known.actions)?;
+                self.reports.push((incoming, report));
+            }
             Record::Presence { online } => self.presence.push((incoming, *online)),
         }
         Ok(())
@@ -96,15 +113,31 @@ fn ids(building: Uuid, readings: &Readings, sensors: &Sensors) -> Result<Vec<i64
             let pointer = format!("/readings/{index}/{field}");
             Err(Rejection::new(Reason::UnknownSensor, pointer, detail))
         };
-        let Some(known) = sensors.get(&(building, reading.sensor_uuid)) else {
+        let Some(sensor) = sensors.get(&(building, reading.sensor_uuid)) else {
             return refuse("sensor_uuid", "the building has no such sensor");
         };
-        match field_not_taken(known.kind, known.source, reading) {
+        match field_not_taken(sensor.kind, sensor.source, reading) {
             Some(field) => refuse(field, "the sensor takes no such value"),
-            None => Ok(known.id),
+            None => Ok(sensor.id),
         }
     };
     readings.readings.iter().enumerate().map(id).collect()
+}
+
+/// A report on an action that its building does not have is refused whole.
+fn refuse_unknown(building: Uuid, report: &Report, actions: &Actions) -> Result<(), Rejection> {
+    let unknown = report
+        .outcomes
+        .iter()
+        .position(|it| !actions.contains(&(building, it.action_uuid)));
+    match unknown {
+        None => Ok(()),
+        Some(index) => {
+            let pointer = format!("/outcomes/{index}/action_uuid");
+            let detail = "the building has no such action";
+            Err(Rejection::new(Reason::UnknownAction, pointer, detail))
+        }
+    }
 }
 
 async fn lock_buildings(
@@ -144,13 +177,40 @@ async fn lock_sensors(
         let kinds: Vec<SensorKind> = rows.iter().map(kind).collect::<Result<_, _>>()?;
         for ((row, kind), source) in rows.iter().zip(&kinds).zip(sources(&kinds)) {
             let identity = (row.try_get("building_uuid")?, row.try_get("sensor_uuid")?);
-            let known = Known {
+            let sensor = Sensor {
                 id: row.try_get("id")?,
                 kind: *kind,
                 source,
             };
-            sensors.insert(identity, known);
+            sensors.insert(identity, sensor);
         }
     }
     Ok(sensors)
+}
+
+/// Which of the actions that a batch's reports name their buildings have. Nothing is locked: a report on an
+/// action that is forgotten meanwhile tells of nothing any more.
+async fn known_actions(
+    connection: &mut PgConnection,
+    records: &[Incoming],
+) -> Result<Actions, StoreFailure> {
+    let mut named = BTreeSet::new();
+    for incoming in records {
+        if let Record::Reported(report) = &incoming.record {
+            let outcomes = report.outcomes.iter();
+            named.extend(outcomes.map(|it| (incoming.building, it.action_uuid)));
+        }
+    }
+    if named.is_empty() {
+        return Ok(Actions::new());
+    }
+    let (buildings, actions): (Vec<Uuid>, Vec<Uuid>) = named.into_iter().unzip();
+    let rows = sqlx::query(include_str!("../queries/known_actions.sql"))
+        .bind(buildings)
+        .bind(actions)
+        .fetch_all(connection)
+        .await?;
+    rows.iter()
+        .map(|row| Ok((row.try_get("building_uuid")?, row.try_get("action_uuid")?)))
+        .collect()
 }

@@ -1,5 +1,6 @@
 -- Whoever is locked has someone else at work on it, and is found again if that leaves anything due.
-select state.building_uuid, state.revision, state.state, building.consumption_compensated_curtailment
+select state.building_uuid, state.revision, state.state, state.due_at,
+       building.consumption_compensated_curtailment
 from control_state state
 join building on building.uuid = state.building_uuid
 where state.due_at <= $1

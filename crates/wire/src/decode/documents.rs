@@ -2,7 +2,8 @@
 
 use super::time_of;
 use crate::topic::RecordKind;
-use domain::reading::{KeyValues, Readings, Scalar, SensorReading};
+use domain::control::Outcome;
+use domain::reading::{KeyValues, Readings, Report, ReportedOutcome, Scalar, SensorReading};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -32,6 +33,25 @@ pub(super) fn key_values(document: &Value) -> Option<KeyValues> {
     Some(KeyValues {
         time: time_of(RecordKind::KeyValues, document)?,
         values: values.iter().map(pair).collect::<Option<_>>()?,
+    })
+}
+
+/// What the controller of an accepted tree did with the desired state.
+pub(super) fn report(document: &Value) -> Option<Report> {
+    let outcomes = document.get("outcomes")?.as_array()?;
+    Some(Report {
+        time: time_of(RecordKind::Reported, document)?,
+        revision: super::walk::integer(document.get("revision")?)?.into(),
+        outcomes: outcomes.iter().map(outcome).collect::<Option<_>>()?,
+    })
+}
+
+fn outcome(item: &Value) -> Option<ReportedOutcome> {
+    let text = |key: &str| item.get(key).and_then(Value::as_str);
+    Some(ReportedOutcome {
+        action_uuid: Uuid::try_parse(text("action_uuid")?).ok()?,
+        outcome: Outcome::parse(text("status")?)?,
+        detail: text("detail").map(str::to_owned),
     })
 }
 

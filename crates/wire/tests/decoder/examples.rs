@@ -4,7 +4,7 @@ use domain::rejection::Reason;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use wire::decode::verdict;
+use wire::decode::{decode_record, verdict};
 use wire::topic::RecordKind;
 
 fn folder() -> PathBuf {
@@ -28,6 +28,7 @@ fn every_example_has_the_verdict_that_the_manifest_states() {
         });
         assert_eq!(file.starts_with("valid/"), expected.is_none(), "{file}");
         let found = verdict(kind, &payload).err();
+        assert_eq!(decode_record(kind, &payload).err(), found, "{file}");
         let found = found.map(|rejection| (rejection.reason, rejection.pointer));
         assert_eq!(found, expected, "{file}");
     }

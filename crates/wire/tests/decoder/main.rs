@@ -5,6 +5,7 @@
     reason = "tests stop where something is not as it should be"
 )]
 
+mod documents;
 mod edge_cases;
 mod examples;
 mod generated;

@@ -97,16 +97,17 @@ fn random_mutants_have_the_judges_verdict() {
         let record = RECORDS[below(&mut random, RECORDS.len())];
         let mut mutant = record.as_bytes().to_vec();
         for _ in 0..=below(&mut random, 3) {
-            mutate(&mut random, &mut mutant);
+            mutate(&mut random, &mut mutant, &TOKENS);
         }
         judge::agree(&mutant);
     }
 }
 
-fn mutate(random: &mut ChaCha8Rng, mutant: &mut Vec<u8>) {
+/// Puts in, takes out, replaces or repeats a few bytes at a place.
+pub(crate) fn mutate(random: &mut ChaCha8Rng, mutant: &mut Vec<u8>, tokens: &[&str]) {
     let start = below(random, mutant.len() + 1);
     let end = (start + below(random, 12)).min(mutant.len());
-    let token = TOKENS[below(random, TOKENS.len())];
+    let token = tokens[below(random, tokens.len())];
     match below(random, 4) {
         0 => drop(mutant.splice(start..end, token.bytes())),
         1 => drop(mutant.splice(start..start, token.bytes())),
@@ -120,6 +121,6 @@ fn mutate(random: &mut ChaCha8Rng, mutant: &mut Vec<u8>) {
 }
 
 /// A number below `bound`; that small bounds make it slightly uneven does not matter here.
-fn below(random: &mut ChaCha8Rng, bound: usize) -> usize {
+pub(crate) fn below(random: &mut ChaCha8Rng, bound: usize) -> usize {
     usize::try_from(random.next_u32()).unwrap() % bound
 }

@@ -142,19 +142,32 @@ async fn every_table_of_a_building_is_emptied_with_it() {
         let tables = found.map(|it| it["table_name"].as_str().unwrap().to_owned());
         tables.collect()
     };
-    // Those that PostgreSQL empties by itself.
+    // Those that PostgreSQL empties by itself, step by step.
     let cascading = world
         .rows(
-            "select conrelid::regclass::text as name from pg_constraint \
-             where contype = 'f' and confrelid = 'building'::regclass and confdeltype = 'c'",
+            "with recursive emptied (relation) as (
+                 select 'building'::regclass::oid
+                 union
+                 select conrelid from pg_constraint
+                 join emptied on confrelid = relation
+                 where contype = 'f' and confdeltype = 'c'
+             )
+             select relation::regclass::text as name from emptied",
         )
         .await;
     let mut expected = with("building_uuid");
     for table in cascading {
         expected.remove(table["name"].as_str().unwrap());
     }
-    // It tells what was refused, whatever becomes of the building.
-    expected.remove("dead_letter");
+    // They tell what was refused, who asked what, and that the building is no more.
+    for outliving in [
+        "dead_letter",
+        "audit_entry",
+        "desired_outbox",
+        "desired_publication",
+    ] {
+        assert!(expected.remove(outliving), "{outliving}");
+    }
     let emptied = store::TABLES_OF_A_BUILDING.map(|(table, _)| table.to_owned());
     assert_eq!(BTreeSet::from(emptied), expected);
     let of_sensors: BTreeSet<String> = with("sensor_id").union(&with("series")).cloned().collect();

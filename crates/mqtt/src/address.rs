@@ -1,9 +1,11 @@
 //! Where the broker is, read from its URL.
 
+use crate::Unusable;
 use std::borrow::Cow;
 use url::Url;
 
 /// A broker's address. Does not implement `Debug`: it holds a password.
+#[derive(Clone)]
 pub(crate) struct Address {
     pub(crate) host: String,
     pub(crate) port: u16,
@@ -12,32 +14,31 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Reads `mqtt://` (port 1883) or `mqtts://` (port 8883), `[user[:password]@]host[:port]`.
-    ///
-    /// # Errors
-    /// What is wrong, without the URL itself, which may hold a password.
-    pub(crate) fn parse(url: &str) -> Result<Self, String> {
-        let url = Url::parse(url).map_err(|error| format!("mqtt url: {error}"))?;
+    /// Reads what [`crate::Broker::parse`] takes.
+    pub(crate) fn parse(url: &str) -> Result<Self, Unusable> {
+        let url = Url::parse(url).map_err(|error| Unusable::Url(error.to_string()))?;
         let encrypted = match url.scheme() {
             "mqtt" => false,
             "mqtts" => true,
-            other => return Err(format!("mqtt url: scheme {other} is not mqtt or mqtts")),
+            other => return Err(unusable(&format!("scheme {other} is not mqtt or mqtts"))),
         };
-        let host = url.host_str().ok_or("mqtt url: no host")?;
-        if host.is_empty() {
-            return Err("mqtt url: no host".to_owned());
-        }
+        let host = url.host_str().filter(|it| !it.is_empty());
+        let host = host.ok_or_else(|| unusable("no host"))?;
         let default_port = if encrypted { 8883 } else { 1883 };
+        let port = url.port().unwrap_or(default_port);
+        if port == 0 {
+            return Err(unusable("port 0"));
+        }
         Ok(Self {
             host: decode(host)?,
-            port: url.port().unwrap_or(default_port),
+            port,
             encrypted,
             login: login(&url)?,
         })
     }
 }
 
-fn login(url: &Url) -> Result<Option<(String, String)>, String> {
+fn login(url: &Url) -> Result<Option<(String, String)>, Unusable> {
     if url.username().is_empty() {
         return Ok(None);
     }
@@ -45,11 +46,15 @@ fn login(url: &Url) -> Result<Option<(String, String)>, String> {
     Ok(Some((decode(url.username())?, decode(password)?)))
 }
 
-fn decode(text: &str) -> Result<String, String> {
+fn decode(text: &str) -> Result<String, Unusable> {
     percent_encoding::percent_decode_str(text)
         .decode_utf8()
         .map(Cow::into_owned)
-        .map_err(|_| "mqtt url: not utf-8".to_owned())
+        .map_err(|_| unusable("not utf-8"))
+}
+
+fn unusable(cause: &str) -> Unusable {
+    Unusable::Url(cause.to_owned())
 }
 
 #[cfg(test)]
@@ -59,7 +64,7 @@ mod tests {
     #[test]
     fn an_url_names_host_port_and_login() {
         let check = |url, host: &str, port, encrypted, login: Option<(&str, &str)>| {
-            let address = Address::parse(url).map_err(|error| (url, error)).unwrap();
+            let address = Address::parse(url).unwrap_or_else(|it| panic!("{url}: {it}"));
             assert_eq!(address.host, host, "{url}");
             assert_eq!(address.port, port, "{url}");
             assert_eq!(address.encrypted, encrypted, "{url}");
@@ -73,6 +78,8 @@ mod tests {
         check("mqtt://broker", "broker", 1883, false, None);
         check("mqtts://broker/", "broker", 8883, true, None);
         check("mqtt://[::1]", "[::1]", 1883, false, None);
+        check("mqtt://[::1]:1885", "[::1]", 1885, false, None);
+        check("mqtt://a@b", "b", 1883, false, Some(("a", "")));
         let login = Some(("ada", "p@ss:/"));
         check(
             "mqtt://ada:p%40ss%3A%2F@broker",
@@ -90,8 +97,14 @@ mod tests {
             "mqtt://ada:secret@",
             "ada:secret",
             "mqtt:///x",
+            "",
+            "mqtt://",
+            "mqtt://b:x",
+            "mqtt://ada:secret@b:0",
+            "mqtt://ada:secret%ff@b",
         ] {
-            let error = Address::parse(url).err().unwrap();
+            let error = Address::parse(url).err().unwrap().to_string();
+            assert!(error.starts_with("mqtt url: "), "{error}");
             assert!(!error.contains("secret"), "{error}");
         }
     }

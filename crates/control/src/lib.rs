@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+mod config;
+mod housekeeping;
+mod in_flight;
+mod publisher;
+mod run;
+mod session;
+mod transitions;
+mod wakeups;
+
+pub use config::{Config, Handles};
+pub use run::run;

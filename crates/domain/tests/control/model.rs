@@ -1,0 +1,482 @@
+//! What must be in force, computed from the history alone. It keeps no state: for each slot (inverters,
+//! battery, grid target, each socket, setpoints, each block) it looks which action came last, until
+//! when that holds, and whether it was refused.
+
+use crate::history::{History, What};
+use domain::control::action::Action;
+use domain::control::{
+    Battery, Cause, Desired, Fallback, Fate, FcrBlock, GridTarget, GridTargetPower, InverterPower,
+    InverterTimeout, Inverters, Outcome, SetpointValue, Setpoints, Socket, Status,
+};
+use domain::grid_limit::GridLimit;
+use domain::time::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
+
+/// What an action is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Slot {
+    Inverters,
+    Battery,
+    Grid,
+    Socket(Uuid),
+    Setpoints,
+    Block(Timestamp),
+}
+
+/// One action in one slot.
+#[derive(Clone, Debug)]
+struct Hold<'a> {
+    action_uuid: Uuid,
+    action: &'a Action,
+    until: Option<Timestamp>,
+    /// When the next one in the slot came.
+    next: Option<Timestamp>,
+    /// Whether there was anything to do.
+    idle: bool,
+}
+
+/// A setpoints command: what held with it, whether it has an entry, and when its kill switch fires.
+struct Command {
+    values: Vec<SetpointValue>,
+    end: Option<(Timestamp, Vec<SetpointValue>)>,
+}
+
+pub(crate) struct Model<'a> {
+    history: &'a History,
+    holds: BTreeMap<Slot, Vec<Hold<'a>>>,
+}
+
+fn ceiling(at: Timestamp, seconds: i32) -> Timestamp {
+    let micros = at.micros() + i64::from(seconds) * 1_000_000;
+    Timestamp::from_seconds((micros + 999_999).div_euclid(1_000_000))
+}
+
+impl<'a> Model<'a> {
+    pub(crate) fn of(history: &'a History) -> Self {
+        let mut model = Self {
+            history,
+            holds: BTreeMap::new(),
+        };
+        let mut sticky = None;
+        let mut minutes = 0;
+        for (from, action_uuid, action, _) in history.actions() {
+            let mut hold = |slot, until| {
+                model.hold(slot, from, action_uuid, action, until);
+            };
+            match action {
+                Action::Inverters { timeout, .. } => {
+                    sticky = match timeout {
+                        InverterTimeout::Sticky => sticky,
+                        InverterTimeout::Seconds(seconds) => Some(*seconds),
+                        InverterTimeout::Cleared => None,
+                    };
+                    hold(Slot::Inverters, sticky.map(|it| ceiling(from, it)));
+                }
+                Action::Battery { timeout_s, .. } => {
+                    hold(Slot::Battery, Some(ceiling(from, *timeout_s)));
+                }
+                Action::GridTarget { duration_s, .. } => {
+                    hold(Slot::Grid, Some(ceiling(from, *duration_s)));
+                }
+                Action::EvSockets(wishes) => {
+                    for wish in wishes {
+                        let until = ceiling(from, wish.timeout_s);
+                        hold(Slot::Socket(wish.sensor_uuid), Some(until));
+                    }
+                }
+                Action::Setpoints {
+                    fallback_timeout_minutes,
+                    ..
+                } => {
+                    minutes = fallback_timeout_minutes.unwrap_or(minutes);
+                    let until = (minutes > 0).then(|| ceiling(from, minutes * 60));
+                    hold(Slot::Setpoints, until);
+                }
+                Action::FcrPlan { start, stop, .. } => hold(Slot::Block(*start), Some(*stop)),
+                Action::GridTargetCancel => model.cancel(Slot::Grid, from, action_uuid, action),
+                Action::FcrCancel { start } => {
+                    model.cancel(Slot::Block(*start), from, action_uuid, action);
+                }
+            }
+        }
+        model
+    }
+
+    fn hold(
+        &mut self,
+        slot: Slot,
+        from: Timestamp,
+        action_uuid: Uuid,
+        action: &'a Action,
+        until: Option<Timestamp>,
+    ) {
+        let holds = self.holds.entry(slot).or_default();
+        if let Some(last) = holds.iter_mut().rev().find(|it| !it.idle) {
+            last.next = Some(from);
+        }
+        holds.push(Hold {
+            action_uuid,
+            action,
+            until,
+            next: None,
+            idle: false,
+        });
+    }
+
+    /// A cancellation takes the place of what is in force, for as long as that would have been.
+    fn cancel(&mut self, slot: Slot, at: Timestamp, action_uuid: Uuid, action: &'a Action) {
+        let holds = self.holds.get(&slot).map_or(&[][..], Vec::as_slice);
+        let last = holds.iter().rev().find(|it| !it.idle).cloned();
+        let cancelled = last.filter(|last| {
+            let is_cancellation = matches!(
+                last.action,
+                Action::GridTargetCancel | Action::FcrCancel { .. }
+            );
+            !is_cancellation && !self.is_over(last, at)
+        });
+        match cancelled {
+            Some(cancelled) => self.hold(slot, at, action_uuid, action, cancelled.until),
+            None => self.holds.entry(slot).or_default().push(Hold {
+                action_uuid,
+                action,
+                until: Some(at),
+                next: None,
+                idle: true,
+            }),
+        }
+    }
+
+    /// Whether its time is over or it was refused before `at`.
+    fn is_over(&self, hold: &Hold<'_>, at: Timestamp) -> bool {
+        let refused = self.refused_at(hold.action_uuid);
+        hold.until.is_some_and(|until| until <= at) || refused.is_some_and(|it| it <= at)
+    }
+
+    /// Every slot of an action.
+    fn holds_of(&self, action_uuid: Uuid) -> impl Iterator<Item = &Hold<'a>> {
+        let all = self.holds.values().flatten();
+        all.filter(move |hold| hold.action_uuid == action_uuid)
+    }
+
+    /// When and why the action would be over if the controller said nothing.
+    fn natural_end(&self, action_uuid: Uuid) -> Option<(Timestamp, Cause)> {
+        let mut last: Option<(Timestamp, bool)> = None;
+        for hold in self.holds_of(action_uuid) {
+            let (at, replaced) = match (hold.until, hold.next) {
+                (Some(until), Some(next)) if until <= next => (until, false),
+                (_, Some(next)) => (next, true),
+                (Some(until), None) => (until, false),
+                (None, None) => return None,
+            };
+            last = last.max(Some((at, replaced)));
+        }
+        last.map(|(at, replaced)| match replaced {
+            true => (at, Cause::Replaced),
+            false => (at, Cause::TimeOver),
+        })
+    }
+
+    /// When the controller refused it, if it had not answered before and it was in force.
+    fn refused_at(&self, action_uuid: Uuid) -> Option<Timestamp> {
+        let fate = self.answered(action_uuid);
+        fate.filter(|(status, _)| *status == Status::Rejected)
+            .map(|(_, at)| at)
+    }
+
+    /// The controller's answer, and when it came.
+    fn answered(&self, action_uuid: Uuid) -> Option<(Status, Timestamp)> {
+        let (from, _, _, revision) = self
+            .history
+            .actions()
+            .find(|(_, uuid, _, _)| *uuid == action_uuid)?;
+        if self.holds_of(action_uuid).all(|hold| hold.idle) {
+            return Some((Status::Confirmed, from));
+        }
+        let end = self.natural_end(action_uuid);
+        for (at, reported, outcomes) in self.history.reports().filter(|(at, _, _)| *at > from) {
+            if end.is_some_and(|(end, _)| end <= at) {
+                return None;
+            }
+            if reported >= revision && !self.has_entry(action_uuid) {
+                return Some((Status::Confirmed, at));
+            }
+            let answer = outcomes.iter().find(|(uuid, _)| *uuid == action_uuid);
+            if let Some((_, outcome)) = answer {
+                let status = match outcome {
+                    Outcome::Accepted => Status::Confirmed,
+                    Outcome::Partial => Status::Partial,
+                    Outcome::Rejected => Status::Rejected,
+                };
+                return Some((status, at));
+            }
+        }
+        None
+    }
+
+    /// Whether the action stands in the document while it is in force.
+    fn has_entry(&self, action_uuid: Uuid) -> bool {
+        self.holds_of(action_uuid).any(|hold| match hold.action {
+            Action::GridTargetCancel | Action::FcrCancel { .. } => false,
+            Action::Setpoints { .. } => {
+                let command = self.command(action_uuid);
+                !command.values.is_empty() || command.end.is_some()
+            }
+            Action::Inverters { .. }
+            | Action::Battery { .. }
+            | Action::GridTarget { .. }
+            | Action::EvSockets(_)
+            | Action::FcrPlan { .. } => true,
+        })
+    }
+
+    /// What users must see of an action at `now`.
+    pub(crate) fn fate(&self, action_uuid: Uuid, now: Timestamp) -> Fate {
+        let answered = self.answered(action_uuid).filter(|(_, at)| *at <= now);
+        let idle = self.holds_of(action_uuid).all(|hold| hold.idle);
+        let done = idle || !self.has_entry(action_uuid);
+        if let Some((status, at)) = answered
+            && (status == Status::Rejected || done)
+        {
+            return Fate {
+                status,
+                ended_at: Some(at),
+            };
+        }
+        let end = self.natural_end(action_uuid).filter(|(at, _)| *at <= now);
+        let status = match (answered, end) {
+            (Some((status, _)), _) => status,
+            (None, Some((_, Cause::TimeOver))) => Status::Expired,
+            (None, Some((_, Cause::Replaced))) => Status::Superseded,
+            (None, None) if self.was_delivered(action_uuid, now) => Status::Delivered,
+            (None, None) => Status::Accepted,
+        };
+        Fate {
+            status,
+            ended_at: end.map(|(at, _)| at),
+        }
+    }
+
+    fn was_delivered(&self, action_uuid: Uuid, now: Timestamp) -> bool {
+        let mut actions = self.history.actions();
+        let Some((from, _, _, revision)) = actions.find(|(_, uuid, _, _)| *uuid == action_uuid)
+        else {
+            return false;
+        };
+        let mut reports = self.history.reports();
+        reports.any(|(at, reported, _)| from < at && at <= now && reported >= revision)
+    }
+
+    /// The action in force in a slot, or whose fallback is.
+    fn last(&self, slot: Slot) -> Option<&Hold<'a>> {
+        let holds = self.holds.get(&slot)?;
+        let last = holds.iter().rev().find(|it| !it.idle)?;
+        let refused = self.refused_at(last.action_uuid).is_some();
+        (!refused || slot == Slot::Setpoints).then_some(last)
+    }
+
+    /// As [`Model::last`], while its time is not over.
+    fn running(&self, slot: Slot, now: Timestamp) -> Option<&Hold<'a>> {
+        let last = self.last(slot)?;
+        last.until.is_none_or(|until| now < until).then_some(last)
+    }
+
+    /// What must be desired at `now`.
+    pub(crate) fn desired(&self, now: Timestamp) -> Desired {
+        let slots: BTreeSet<Slot> = self.holds.keys().copied().collect();
+        let grid_limits = self.grid_limits(now);
+        Desired {
+            inverters: self.inverters(now),
+            battery: self.battery(now),
+            grid_target: self.grid_target(&grid_limits, now),
+            ev_sockets: slots
+                .iter()
+                .filter_map(|slot| self.socket(*slot, now))
+                .collect(),
+            setpoints: self.setpoints(now),
+            fcr: slots
+                .iter()
+                .filter_map(|slot| self.block(*slot, now))
+                .collect(),
+            grid_limits,
+        }
+    }
+
+    fn grid_limits(&self, now: Timestamp) -> Vec<GridLimit> {
+        let said = self
+            .history
+            .0
+            .iter()
+            .rev()
+            .find_map(|event| match &event.what {
+                What::Limited(limits) => Some(limits.clone()),
+                What::Acted { .. } | What::Reported { .. } | What::Flagged(_) => None,
+            });
+        let mut limits = said.unwrap_or_default();
+        limits.retain(|limit| limit.end > now);
+        limits.sort_by_key(|limit| (limit.start, limit.grid_limit_uuid));
+        limits
+    }
+
+    fn inverters(&self, now: Timestamp) -> Option<Inverters> {
+        let last = self.last(Slot::Inverters)?;
+        let Action::Inverters {
+            power, fallback, ..
+        } = last.action
+        else {
+            return None;
+        };
+        let flag = self
+            .history
+            .0
+            .iter()
+            .rev()
+            .find_map(|event| match event.what {
+                What::Flagged(flag) => Some(flag),
+                What::Acted { .. } | What::Reported { .. } | What::Limited(_) => None,
+            });
+        let entry = |power, end| Inverters {
+            action_uuid: last.action_uuid,
+            power,
+            end,
+            consumption_compensated: flag.unwrap_or(false),
+        };
+        let default = match power {
+            InverterPower::Percentage(_) => Fallback::FullPercentage,
+            InverterPower::Watts(_) => Fallback::UnlimitedWatts,
+        };
+        match last.until {
+            Some(until) if until <= now => fallback.map(|power| entry(power, None)),
+            Some(until) => {
+                let fallback = fallback.map_or(default, Fallback::To);
+                Some(entry(*power, Some((until, fallback))))
+            }
+            None => Some(entry(*power, None)),
+        }
+    }
+
+    fn battery(&self, now: Timestamp) -> Option<Battery> {
+        let hold = self.running(Slot::Battery, now)?;
+        let Action::Battery { power, .. } = hold.action else {
+            return None;
+        };
+        Some(Battery {
+            action_uuid: hold.action_uuid,
+            power: *power,
+            until: hold.until?,
+        })
+    }
+
+    fn grid_target(&self, limits: &[GridLimit], now: Timestamp) -> Option<GridTarget> {
+        let hold = self.running(Slot::Grid, now)?;
+        let Action::GridTarget { power, .. } = hold.action else {
+            return None;
+        };
+        let running = limits.iter().filter(|it| (it.start..it.end).contains(&now));
+        let effective = match *power {
+            GridTargetPower::Delivery(watts) => {
+                let limit = running.map(|it| it.delivery_limit_watts).min();
+                GridTargetPower::Delivery(limit.map_or(watts, |limit| limit.min(watts)))
+            }
+            GridTargetPower::ReturnDelivery(watts) => {
+                let limit = running.map(|it| it.return_delivery_limit_watts).min();
+                GridTargetPower::ReturnDelivery(limit.map_or(watts, |limit| limit.min(watts)))
+            }
+        };
+        Some(GridTarget {
+            action_uuid: hold.action_uuid,
+            power: *power,
+            effective,
+            until: hold.until?,
+        })
+    }
+
+    fn socket(&self, slot: Slot, now: Timestamp) -> Option<Socket> {
+        let Slot::Socket(sensor_uuid) = slot else {
+            return None;
+        };
+        let hold = self.running(slot, now)?;
+        let Action::EvSockets(wishes) = hold.action else {
+            return None;
+        };
+        let wish = wishes.iter().find(|it| it.sensor_uuid == sensor_uuid)?;
+        Some(Socket {
+            action_uuid: hold.action_uuid,
+            sensor_uuid,
+            charge_watts: wish.charge_watts,
+            until: hold.until?,
+        })
+    }
+
+    fn block(&self, slot: Slot, now: Timestamp) -> Option<FcrBlock> {
+        let hold = self.running(slot, now)?;
+        let Action::FcrPlan {
+            start,
+            stop,
+            power_watts,
+        } = hold.action
+        else {
+            return None;
+        };
+        Some(FcrBlock {
+            action_uuid: hold.action_uuid,
+            power_watts: *power_watts,
+            start: *start,
+            stop: *stop,
+        })
+    }
+
+    /// What a setpoints command said, with what it took over from those before.
+    fn command(&self, action_uuid: Uuid) -> Command {
+        let (mut values, mut fallback) = (Vec::new(), Vec::new());
+        let holds = self.holds.get(&Slot::Setpoints);
+        for hold in holds.into_iter().flatten() {
+            let Action::Setpoints {
+                values: new,
+                fallback: new_fallback,
+                ..
+            } = hold.action
+            else {
+                continue;
+            };
+            if let Some(new_fallback) = new_fallback {
+                fallback.clone_from(new_fallback);
+            }
+            if let Some(new) = new {
+                values.clone_from(new);
+            }
+            if hold.action_uuid == action_uuid {
+                let end = hold.until.map(|until| (until, fallback));
+                return Command { values, end };
+            }
+            // What the next one finds: nothing where this was refused, the fallback where it fired.
+            if self.refused_at(hold.action_uuid).is_some() {
+                values.clear();
+            }
+            if hold
+                .until
+                .is_some_and(|until| hold.next.is_some_and(|next| until <= next))
+            {
+                values.clone_from(&fallback);
+            }
+        }
+        Command { values, end: None }
+    }
+
+    fn setpoints(&self, now: Timestamp) -> Option<Setpoints> {
+        let last = self.last(Slot::Setpoints)?;
+        let mut command = self.command(last.action_uuid);
+        if self.refused_at(last.action_uuid).is_some() {
+            command.values.clear();
+        }
+        if let Some((_, fallback)) = command.end.take_if(|(until, _)| *until <= now) {
+            command.values = fallback;
+        }
+        let is_something = !command.values.is_empty() || command.end.is_some();
+        is_something.then_some(Setpoints {
+            action_uuid: last.action_uuid,
+            values: command.values,
+            end: command.end,
+        })
+    }
+}

@@ -1,0 +1,100 @@
+#![doc = include_str!("../README.md")]
+
+mod address;
+mod tls;
+
+use address::Address;
+use rumqttc::v5::MqttOptions;
+use rumqttc::{NetworkOptions, TlsConfiguration, Transport};
+
+/// Where a broker is, and how to enter it. Does not implement `Debug`: it holds a password.
+#[derive(Clone)]
+pub struct Broker {
+    address: Address,
+    /// With `mqtts://`.
+    encryption: Option<TlsConfiguration>,
+}
+
+/// Why a broker cannot be used, whether it is there or not. The URL is not repeated: it may hold a password.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// The URL is none of a broker.
+    #[error("mqtt url: {0}")]
+    Url(String),
+    /// There is nobody to trust, or the library refuses its own defaults.
+    #[error("mqtts: {0}")]
+    Encryption(String),
+}
+
+impl Broker {
+    /// Reads `mqtt://` (port 1883) or `mqtts://` (port 8883), `[user[:password]@]host[:port]`; user and
+    /// password may be percent-encoded. For `mqtts://` reads the machine's certificate authorities too.
+    ///
+    /// # Errors
+    /// A URL that is none of a broker, or no certificate authority to trust.
+    pub fn parse(url: &str) -> Result<Self, Unusable> {
+        let address = Address::parse(url)?;
+        let encryption = match address.encrypted {
+            true => Some(tls::trusting_the_system()?),
+            false => None,
+        };
+        Ok(Self {
+            address,
+            encryption,
+        })
+    }
+
+    /// A connection's options: address, login, encryption and a network that holds nothing back. All else
+    /// is as the client library has it.
+    #[must_use]
+    pub fn options(&self, client_id: &str) -> MqttOptions {
+        let address = &self.address;
+        let mut options = MqttOptions::new(client_id, address.host.as_str(), address.port);
+        if let Some((user, password)) = &address.login {
+            options.set_credentials(user.as_str(), password.as_str());
+        }
+        if let Some(configuration) = &self.encryption {
+            options.set_transport(Transport::tls_with_config(configuration.clone()));
+        }
+        let mut network = NetworkOptions::new();
+        // Acknowledgements are small packets; held back, they would hold back the next messages.
+        network.set_tcp_nodelay(true);
+        options.set_network_options(network);
+        options
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_login_and_the_address_are_those_of_the_url() {
+        let broker =
+            Broker::parse("mqtt://ada:p%40ss@broker:1884").unwrap_or_else(|it| panic!("{it}"));
+        let options = broker.options("me");
+        assert_eq!(options.broker_address(), ("broker".to_owned(), 1884));
+        assert_eq!(options.client_id(), "me");
+        let login = options.credentials().unwrap();
+        assert_eq!(
+            (login.username.as_str(), login.password.as_str()),
+            ("ada", "p@ss")
+        );
+        assert!(matches!(options.transport(), Transport::Tcp));
+    }
+
+    #[test]
+    fn an_encrypted_connection_trusts_the_systems_authorities_or_says_why_not() {
+        match Broker::parse("mqtts://broker") {
+            Ok(broker) => {
+                let options = broker.options("me");
+                assert_eq!(options.broker_address(), ("broker".to_owned(), 8883));
+                assert!(matches!(options.transport(), Transport::Tls(_)));
+            }
+            Err(cause) => {
+                let cause = cause.to_string();
+                assert!(cause.contains("certificate authority"), "{cause}");
+            }
+        }
+    }
+}
