@@ -6,8 +6,12 @@
 
 #[path = "all/acknowledgement.rs"]
 mod acknowledgement;
+#[path = "all/actions.rs"]
+mod actions;
 #[path = "all/administration.rs"]
 mod administration;
+#[path = "all/audit.rs"]
+mod audit;
 #[path = "all/authorisation.rs"]
 mod authorisation;
 #[path = "all/buckets.rs"]

@@ -4,6 +4,8 @@
 mod bodies;
 #[path = "http_fuzz/requests.rs"]
 mod requests;
+#[path = "http_fuzz/wishes.rs"]
+mod wishes;
 
 use crate::contract::{Contract, Operation};
 use crate::openapi::examples::Seeded;
@@ -61,7 +63,7 @@ async fn every_answer_is_one_that_the_document_describes() {
             operation.id()
         );
     }
-    for status in [200, 201, 204, 400, 401, 403, 404, 405, 413] {
+    for status in [200, 201, 204, 400, 401, 403, 404, 405, 409, 413] {
         let seen = statuses.keys().any(|(_, it)| *it == status);
         assert!(seen, "no request was answered with {status}: {statuses:#?}");
     }

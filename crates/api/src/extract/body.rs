@@ -12,7 +12,7 @@ pub(crate) struct JsonObject(pub(crate) Fields);
 
 /// The same, for those who keep what was sent.
 pub(crate) struct JsonText {
-    /// The body as it was sent.
+    /// The body as it was sent, but for numbers that no double can hold.
     pub(crate) text: String,
     /// What it says.
     pub(crate) fields: Fields,
@@ -34,18 +34,15 @@ impl<S: Send + Sync> FromRequest<S> for JsonText {
         let (parts, body) = request.into_parts();
         let bytes = read_in_time(&parts, body).await?;
         let not_json = || whole_body("not_json", "the body must be JSON");
-        let text = String::from_utf8(bytes).map_err(|_| not_json())?;
-        match tree::parse(text.as_bytes()) {
-            Ok(Value::Object(properties)) => Ok(Self {
-                text,
-                fields: Fields::new(properties),
-            }),
-            Ok(_) => Err(whole_body(
-                "not_an_object",
-                "the body must be a JSON object",
-            )),
-            Err(_) => Err(not_json()),
-        }
+        let (tree, document) = tree::parse_to_keep(bytes).map_err(|_| not_json())?;
+        let Value::Object(properties) = tree else {
+            let rule = "the body must be a JSON object";
+            return Err(whole_body("not_an_object", rule));
+        };
+        Ok(Self {
+            text: String::from_utf8(document).map_err(|_| not_json())?,
+            fields: Fields::new(properties),
+        })
     }
 }
 

@@ -18,12 +18,23 @@ use std::fmt;
 /// # Errors
 /// Where the bytes are not one UTF-8 JSON document of less than 128 levels.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
-    // JSON's reader stops at a number that overflows.
-    let read = serde_json::from_slice::<Tree>(bytes).or_else(|error| match neutralized(bytes) {
-        Some(neutral) => serde_json::from_slice(&neutral),
-        None => Err(error),
-    });
-    read.map(|tree| tree.0)
+    let (tree, _) = parse_to_keep(bytes.to_vec())?;
+    Ok(tree)
+}
+
+/// The same for a document that is kept: answers it too, without numbers that no double can hold, at
+/// which whoever reads it again would stop.
+///
+/// # Errors
+/// As those of [`parse`].
+pub(super) fn parse_to_keep(bytes: Vec<u8>) -> Result<(Value, Vec<u8>), serde_json::Error> {
+    let document = match serde_json::from_slice::<Tree>(&bytes) {
+        Ok(tree) => return Ok((tree.0, bytes)),
+        // JSON's reader stops at a number that overflows.
+        Err(error) => neutralized(&bytes).ok_or(error)?,
+    };
+    let tree: Tree = serde_json::from_slice(&document)?;
+    Ok((tree.0, document))
 }
 
 /// A JSON value read as what it says, whatever its keys are called.
@@ -122,6 +133,9 @@ mod tests {
         let text = format!(r#"{{"a":-1e400,"b":[{}],"c":"1e400"}}"#, "9".repeat(400));
         let expected = json!({"a": -1e308, "b": [1e308], "c": "1e400"});
         assert_eq!(parse(text.as_bytes()).unwrap(), expected);
+        let (_, kept) = parse_to_keep(text.into_bytes()).unwrap();
+        let again: Value = serde_json::from_slice(&kept).unwrap();
+        assert_eq!(again, expected);
         for broken in ["{\"a\":1e400", "1e400.5", "01e400", "[1e400,]"] {
             assert!(parse(broken.as_bytes()).is_err(), "{broken}");
         }

@@ -1,6 +1,7 @@
 //! Bodies: good ones of each operation, and what can be done to any.
 
 use super::requests::Known;
+use super::wishes::wish;
 use crate::openapi::examples::NOW;
 use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
@@ -26,6 +27,7 @@ pub(super) fn body(random: &mut ChaCha8Rng, id: &str, known: &Known) -> Value {
             uuids.dedup();
             json!({"grid_limit_uuids": uuids})
         }
+        "createAction" => wish(random, known),
         other => panic!("{other} has no generator of bodies"),
     }
 }

@@ -1,6 +1,7 @@
 //! A request: an operation's, as the document tells it, or with something changed.
 
 use super::bodies::{body, mutated_body, text};
+use super::wishes::kinds;
 use crate::contract::{Contract, Operation};
 use crate::openapi::examples::{NOW, Seeded};
 use rand::RngExt as _;
@@ -20,6 +21,9 @@ pub(super) struct Known {
     foreign: String,
     pub(super) sensors: Vec<String>,
     pub(super) grid_limits: Vec<String>,
+    pub(super) sockets: Vec<String>,
+    pub(super) setpoints: Vec<String>,
+    actions: Vec<String>,
 }
 
 impl Known {
@@ -33,6 +37,7 @@ impl Known {
         let building = contract.operation("listSensors").parameters("path")[0]["example"].clone();
         let sensors = contract.operation("readLatestSensorPower");
         let limit = contract.operation("readGridLimit").parameters("path")[1]["example"].clone();
+        let action = contract.operation("readAction").parameters("path")[1]["example"].clone();
         Self {
             tokens: vec![
                 Some(token(&operator, "access")),
@@ -53,6 +58,9 @@ impl Known {
                 Uuid::from_u128(8).to_string(),
             ],
             grid_limits: vec![limit.as_str().unwrap().to_owned()],
+            sockets: kinds(contract, "ev_socket"),
+            setpoints: kinds(contract, "setpoint"),
+            actions: vec![action.as_str().unwrap().to_owned()],
         }
     }
 
@@ -62,6 +70,11 @@ impl Known {
             ("createGridLimit", 201) => {
                 let uuid = answer.body["grid_limit_uuid"].as_str().unwrap();
                 self.grid_limits.push(uuid.to_owned());
+            }
+            ("createAction", 204) => {
+                let path = answer.header("location").trim_end_matches('/');
+                self.actions
+                    .push(path.rsplit('/').next().unwrap().to_owned());
             }
             ("refreshTokens" | "logIn", 200) => {
                 self.refresh = answer.body["refresh"].as_str().unwrap().to_owned();
@@ -98,6 +111,7 @@ impl Request {
         let path = operation.path_with(|name| match name {
             "building" => known.building.clone(),
             "grid_limit_uuid" => known.grid_limits.choose(random).unwrap().clone(),
+            "action_uuid" => known.actions.choose(random).unwrap().clone(),
             other => panic!("{other} is unknown"),
         });
         let body = match operation.id() {
@@ -119,6 +133,9 @@ impl Request {
             request.authorise(known.tokens[0].as_deref());
         }
         request.ask(random, operation, known);
+        if !operation.parameters("header").is_empty() && random.random_bool(0.5) {
+            request.add_key(random);
+        }
         request
     }
 
@@ -128,6 +145,13 @@ impl Request {
             let value = format!("Bearer {token}").into_bytes();
             self.headers.push(("authorization".to_owned(), value));
         }
+    }
+
+    /// Adds a key, of so few that they come again.
+    fn add_key(&mut self, random: &mut ChaCha8Rng) {
+        let keys = ["k", "l", "m n", "\u{1F50B}"];
+        let key = (*keys.choose(random).unwrap()).as_bytes().to_vec();
+        self.headers.push(("idempotency-key".to_owned(), key));
     }
 
     /// Adds the query that is required, and some that is not.
@@ -235,7 +259,10 @@ impl Request {
     }
 
     fn change_header(&mut self, random: &mut ChaCha8Rng) {
-        let headers: [(&str, &[u8]); 9] = [
+        let headers: [(&str, &[u8]); 12] = [
+            ("idempotency-key", b""),
+            ("idempotency-key", b"\xff"),
+            ("idempotency-key", &[b'k'; 256]),
             ("content-type", b"text/plain"),
             ("content-type", b"application/json; charset=utf-16"),
             ("accept", b"image/png"),

@@ -94,7 +94,13 @@ fn operations_are_told_apart_and_declare_the_parameters_of_their_paths() {
         assert!(path.iter().all(|it| it["required"] == true));
         let query = operation.parameters("query");
         let all = operation.told["parameters"].as_array().map_or(0, Vec::len);
-        assert_eq!(all, path.len() + query.len(), "{}", operation.id());
+        let headers = operation.parameters("header").len();
+        assert_eq!(
+            all,
+            path.len() + query.len() + headers,
+            "{}",
+            operation.id()
+        );
         for field in ["summary", "description"] {
             assert!(
                 operation.told[field].is_string(),
