@@ -2,7 +2,7 @@
 
 #![expect(
     dead_code,
-    reason = "bodies are taken apart by extract::body; this is their schema"
+    reason = "bodies are taken apart by extract::fields; this is their schema"
 )]
 
 use schemars::{JsonSchema, Schema};
