@@ -74,6 +74,8 @@ mod meter_reads;
 mod meter_records;
 #[path = "all/migrations.rs"]
 mod migrations;
+#[path = "all/obedience.rs"]
+mod obedience;
 #[path = "all/openapi.rs"]
 mod openapi;
 #[path = "all/proxies.rs"]

@@ -201,9 +201,9 @@ async fn a_building_tells_whether_its_controller_is_connected_and_since_when() {
     let fixture = Fixture::at(NOW).await;
     let path = format!("/buildings/{}/", fixture.building);
     let (_, list) = fixture.ada.get("/buildings/").await;
-    let listed = list.as_array().unwrap().iter();
-    let mut listed = listed.filter(|it| it["uuid"] == fixture.building.to_string());
-    let listed = listed.next().unwrap().clone();
+    let mut listed = list.as_array().unwrap().iter();
+    let listed = listed.find(|it| it["uuid"] == fixture.building.to_string());
+    let listed = listed.unwrap().clone();
     assert_eq!(listed.as_object().unwrap().len(), 4);
     let check = async |presence: Value| {
         let mut expected = listed.clone();

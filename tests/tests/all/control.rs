@@ -3,6 +3,8 @@
 
 #[path = "control/fates.rs"]
 mod fates;
+#[path = "control/faults.rs"]
+mod faults;
 #[path = "control/site.rs"]
 mod site;
 #[path = "control/state_table.rs"]

@@ -43,8 +43,8 @@ async fn a_fleet_sends_every_kind_and_its_last_will_tells_when_it_is_cut_off() {
     all_are(true).await;
     let sensors = "select count(distinct sensor_id) from sensor_reading";
     eventually(async || match world.count(sensors).await {
-        // Four or five instruments a building, and the registers of some main meters.
-        15.. => Ok(()),
+        // Seven or eight instruments a building, and the registers of some main meters.
+        21.. => Ok(()),
         other => Err(other),
     })
     .await;
