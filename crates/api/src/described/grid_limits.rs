@@ -15,7 +15,7 @@ const SUBJECT: &str = "Grid limits";
 #[schemars(deny_unknown_fields)]
 #[expect(
     dead_code,
-    reason = "bodies are taken apart by extract::body; this is their schema"
+    reason = "bodies are taken apart by extract::fields; this is their schema"
 )]
 struct GridLimitCreation {
     /// Epoch seconds, on a quarter hour, at least 15 minutes ahead.
@@ -37,7 +37,7 @@ struct GridLimitCreation {
 #[schemars(deny_unknown_fields)]
 #[expect(
     dead_code,
-    reason = "bodies are taken apart by extract::body; this is their schema"
+    reason = "bodies are taken apart by extract::fields; this is their schema"
 )]
 struct GridLimitBulkDeletion {
     #[schemars(length(min = 1, max = 100), extend("uniqueItems" = true))]

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 #[schemars(deny_unknown_fields)]
 #[expect(
     dead_code,
-    reason = "bodies are taken apart by extract::body; this is their schema"
+    reason = "bodies are taken apart by extract::fields; this is their schema"
 )]
 struct Credentials {
     username: String,
@@ -25,7 +25,7 @@ struct Credentials {
 #[schemars(deny_unknown_fields)]
 #[expect(
     dead_code,
-    reason = "bodies are taken apart by extract::body; this is their schema"
+    reason = "bodies are taken apart by extract::fields; this is their schema"
 )]
 struct Refresh {
     /// The newest refresh token that the user was given.

@@ -2,10 +2,11 @@
 
 #![expect(
     dead_code,
-    reason = "bodies are taken apart by extract::body; this is their schema"
+    reason = "bodies are taken apart by extract::fields; this is their schema"
 )]
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, Schema};
+use serde_json::json;
 use uuid::Uuid;
 
 /// The properties of exactly one family.
@@ -29,7 +30,7 @@ pub(super) struct InvertersByPercentage {
     #[schemars(range(min = 0, max = 100))]
     inverters_set_power_percentage: f64,
     /// Seconds, from now on for every inverter action; null clears it.
-    #[schemars(schema_with = "timeout_or_null")]
+    #[schemars(transform = or_null)]
     inverters_set_power_timeout: Option<i32>,
     /// What holds after the timeout; needs it in the same request.
     #[schemars(range(min = 0, max = 100))]
@@ -43,7 +44,7 @@ pub(super) struct InvertersByWatts {
     #[schemars(range(min = 0, max = 2_147_483_647))]
     inverters_set_power_watts: i32,
     /// Seconds, from now on for every inverter action; null clears it.
-    #[schemars(schema_with = "timeout_or_null")]
+    #[schemars(transform = or_null)]
     inverters_set_power_timeout: Option<i32>,
     /// What holds after the timeout; needs it in the same request.
     #[schemars(range(min = 0, max = 2_147_483_647))]
@@ -162,9 +163,10 @@ struct FcrPlanning {
     enabled: bool,
 }
 
-fn timeout_or_null(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"oneOf": [
-        {"type": "integer", "minimum": 60, "maximum": 2_147_483_647},
-        {"type": "null"},
-    ]})
+/// A timeout, or null.
+fn or_null(schema: &mut Schema) {
+    schema.remove("type");
+    schema.remove("format");
+    let timeout = json!({"type": "integer", "minimum": 60, "maximum": 2_147_483_647});
+    schema.insert("oneOf".to_owned(), json!([timeout, {"type": "null"}]));
 }
