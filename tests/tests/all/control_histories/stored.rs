@@ -69,33 +69,33 @@ impl Driver {
             idempotency_key: None,
             sensors: &[],
         };
-        let acted = self.store.act(wish, now, |facts| match &action {
-            Action::Setpoints {
-                fallback_timeout_minutes,
+        let acted = self.store.act(wish, now, |facts| {
+            if let Action::Setpoints {
+                fallback_timeout_minutes: minutes,
                 fallback,
                 ..
-            } if facts
-                .state
-                .lacks_fallback(*fallback_timeout_minutes, fallback.as_deref()) =>
+            } = &action
+                && facts.state.lacks_fallback(*minutes, fallback.as_deref())
             {
-                Err(())
+                return Err(());
             }
-            taken => Ok(taken.clone()),
+            Ok(action.clone())
         });
-        match acted.await.unwrap().unwrap() {
-            Acted::Taken(action_uuid) => {
-                let revision = "select revision from action where action_uuid = $1";
-                let revision = sqlx::query_scalar(revision).bind(action_uuid);
-                let what = What::Acted {
-                    action_uuid,
-                    action,
-                    revision: revision.fetch_one(&self.database).await.unwrap(),
-                };
-                site.history.0.push(Event { at: now, what });
-            }
-            Acted::Refused(()) => {}
-            other => panic!("{other:?}"),
+        let acted = acted.await.unwrap().unwrap();
+        if acted == Acted::Refused(()) {
+            return;
         }
+        let Acted::Taken(action_uuid) = acted else {
+            panic!("{acted:?}");
+        };
+        let revision = "select revision from action where action_uuid = $1";
+        let revision = sqlx::query_scalar(revision).bind(action_uuid);
+        let what = What::Acted {
+            action_uuid,
+            action,
+            revision: revision.fetch_one(&self.database).await.unwrap(),
+        };
+        site.history.0.push(Event { at: now, what });
     }
 
     async fn report(
