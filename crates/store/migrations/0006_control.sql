@@ -104,7 +104,7 @@ create table report (
     primary key (building_uuid, time)
 );
 
-create index report_unhandled on report (received_at) where not handled;
+create index report_unhandled on report (building_uuid, received_at) where not handled;
 create index report_by_receipt on report (received_at);
 
 -- Who asked what, when and from where: actions, and changes of the grid limit schedule. It outlives users,

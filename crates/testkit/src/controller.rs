@@ -22,8 +22,17 @@ impl Controller {
     /// Connects to the broker on this port of loopback.
     #[must_use]
     pub fn connect(port: u16) -> Self {
+        Self::connect_as(port, None)
+    }
+
+    /// The same with a user's name and password.
+    #[must_use]
+    pub fn connect_as(port: u16, login: Option<(&str, &str)>) -> Self {
         let mut options =
             MqttOptions::new(format!("controller-{}", Uuid::new_v4()), "127.0.0.1", port);
+        if let Some((user, password)) = login {
+            options.set_credentials(user, password);
+        }
         options.set_keep_alive(Duration::from_secs(30));
         options.set_max_packet_size(Some(1024 * 1024));
         let (client, mut events) = AsyncClient::new(options, 1_000);

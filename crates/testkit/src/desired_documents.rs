@@ -41,8 +41,16 @@ impl DesiredDocuments {
     /// Subscribes at the broker on this port of loopback, again and again when it was away; returns once
     /// the broker has confirmed the subscription.
     pub async fn subscribe(port: u16) -> Self {
+        Self::subscribe_as(port, None).await
+    }
+
+    /// The same with a user's name and password.
+    pub async fn subscribe_as(port: u16, login: Option<(&str, &str)>) -> Self {
         let mut options =
             MqttOptions::new(format!("listener-{}", Uuid::new_v4()), "127.0.0.1", port);
+        if let Some((user, password)) = login {
+            options.set_credentials(user, password);
+        }
         options.set_keep_alive(Duration::from_secs(30));
         options.set_max_packet_size(Some(1024 * 1024));
         let (client, mut events) = AsyncClient::new(options, 1_000);

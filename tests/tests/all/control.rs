@@ -1,6 +1,8 @@
 //! Control end to end: actions over HTTP, desired documents over a real broker, a clock of the test's own
 //! where that saves waiting.
 
+#[path = "control/broker.rs"]
+mod broker;
 #[path = "control/fates.rs"]
 mod fates;
 #[path = "control/faults.rs"]
@@ -10,6 +12,7 @@ mod site;
 #[path = "control/state_table.rs"]
 mod state_table;
 
+use domain::control::Outcome;
 use serde_json::{Value, json};
 
 /// The document without what changes with every revision.
@@ -39,4 +42,46 @@ async fn every_building_has_a_document_from_its_creation_on_and_none_after_its_r
         rows => Err(rows),
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn actions_are_kept_for_a_while_after_their_end_and_the_audit_after_its_time() {
+    let site = site::ControlSite::new().await;
+    let over = site
+        .act(json!({"battery_set_power_charge_watts": 1, "battery_set_power_timeout": 60}))
+        .await;
+    let lasting = site.act(json!({"inverters_set_power_watts": 1})).await;
+    site.reaches(&over, "published").await;
+    site.report(3, &[(&lasting, Outcome::Accepted, None)]).await;
+    site.reaches(&lasting, "confirmed").await;
+    site.api.advance_seconds(60);
+    site.reaches(&over, "expired").await;
+    let counts = async || {
+        let tables = ["action", "action_step", "report", "audit_entry"].map(|table| {
+            let query = format!("select count(*) from {table}");
+            let world = &site.world;
+            async move { world.count(&query).await }
+        });
+        let mut counts = Vec::new();
+        for count in tables {
+            counts.push(count.await);
+        }
+        counts
+    };
+    let store = store::Store::open(&site.world.settings["WATTLINE_DATABASE_URL"], 1).unwrap();
+    let clear = async |seconds: i64| {
+        let before = domain::time::Timestamp::from_seconds(seconds);
+        store.clear_control(before).await.unwrap()
+    };
+    assert_eq!(clear(site::NOON).await, 0);
+    // Accepted, published, delivered, expired; accepted, published, delivered, confirmed.
+    assert_eq!(counts().await, [2, 8, 1, 2]);
+    assert_eq!(
+        clear(site::NOON + 60).await,
+        3,
+        "the report and two entries of the audit"
+    );
+    assert_eq!(counts().await, [2, 8, 0, 0]);
+    assert_eq!(clear(site::NOON + 61).await, 1);
+    assert_eq!(counts().await, [1, 4, 0, 0], "what is in force stays");
 }

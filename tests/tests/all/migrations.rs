@@ -52,6 +52,14 @@ async fn an_earlier_release_is_brought_up_to_date(edition: Edition) {
         .unwrap()
         .get(0);
     assert_eq!(counted, 60 * 29 * 60 * 1_000_000);
+
+    // It has a control state, which is looked at and published.
+    assert_eq!(store.execute_due(now).await.unwrap().buildings, 1);
+    let publishing = store.begin_publishing().await.unwrap().unwrap();
+    let [publication] = publishing.publications() else {
+        panic!("{publishing:?}");
+    };
+    assert_eq!((publication.building, publication.revision), (building, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,6 @@ use domain::rejection::Reason;
 use domain::time::Timestamp;
 use serde_json::{Value, json};
 use sqlx::Row as _;
-use sqlx::postgres::PgListener;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use store::{Batch, Incoming, Ingested, Letter, Store};
@@ -261,8 +260,6 @@ async fn a_batch_with_all_kinds_is_stored_whole_and_changes_nothing_the_second_t
     let building = world.building();
     let action = insert_action(&world, building).await;
     let store = Store::open(&world.settings["WATTLINE_DATABASE_URL"], 2).unwrap();
-    let mut heard = PgListener::connect_with(&world.database).await.unwrap();
-    heard.listen("wattline_reported").await.unwrap();
     let time = now() - 60;
     let unknown = report(
         time + 1,
@@ -306,8 +303,6 @@ async fn a_batch_with_all_kinds_is_stored_whole_and_changes_nothing_the_second_t
         imported: 0,
     };
     assert_eq!(store.ingest(&batch, kept).await.unwrap(), first);
-    assert_eq!(heard.recv().await.unwrap().payload(), "");
-
     let again = Ingested {
         // A message without readings has nothing that could be known.
         stored: 1,
@@ -316,15 +311,10 @@ async fn a_batch_with_all_kinds_is_stored_whole_and_changes_nothing_the_second_t
         ..Ingested::default()
     };
     assert_eq!(store.ingest(&batch, kept).await.unwrap(), again);
-    sqlx::query("select pg_notify('wattline_reported', 'the next')")
-        .execute(&world.database)
-        .await
-        .unwrap();
-    assert_eq!(heard.recv().await.unwrap().payload(), "the next");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_with_all_kinds_is_stored_once_and_control_is_told_of_new_reports() {
+async fn a_batch_with_all_kinds_is_stored_once() {
     for edition in [Edition::Plain, Edition::Timescale] {
         a_batch_with_all_kinds_is_stored_whole_and_changes_nothing_the_second_time(edition).await;
     }

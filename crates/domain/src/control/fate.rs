@@ -174,3 +174,135 @@ impl Fate {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: Timestamp = Timestamp::from_seconds(7);
+
+    const HAPPENINGS: [Happening; 9] = [
+        Happening::Published,
+        Happening::Delivered,
+        Happening::Reported(Outcome::Accepted),
+        Happening::Reported(Outcome::Rejected),
+        Happening::Reported(Outcome::Partial),
+        Happening::Seen,
+        Happening::Done,
+        Happening::TimeOver,
+        Happening::Replaced,
+    ];
+
+    /// The whole table: for each status of an action in force what each happening makes of it; `!` means
+    /// that it is over, `-` that nothing changes.
+    const TABLE: [(Status, [&str; 9]); 5] = [
+        (
+            Status::Accepted,
+            [
+                "published",
+                "delivered",
+                "confirmed",
+                "rejected!",
+                "partial",
+                "confirmed",
+                "confirmed!",
+                "expired!",
+                "superseded!",
+            ],
+        ),
+        (
+            Status::Published,
+            [
+                "-",
+                "delivered",
+                "confirmed",
+                "rejected!",
+                "partial",
+                "confirmed",
+                "confirmed!",
+                "expired!",
+                "superseded!",
+            ],
+        ),
+        (
+            Status::Delivered,
+            [
+                "-",
+                "-",
+                "confirmed",
+                "rejected!",
+                "partial",
+                "confirmed",
+                "confirmed!",
+                "expired!",
+                "superseded!",
+            ],
+        ),
+        (
+            Status::Confirmed,
+            [
+                "-",
+                "-",
+                "-",
+                "-",
+                "-",
+                "-",
+                "confirmed!",
+                "confirmed!",
+                "confirmed!",
+            ],
+        ),
+        (
+            Status::Partial,
+            [
+                "-", "-", "-", "-", "-", "-", "partial!", "partial!", "partial!",
+            ],
+        ),
+    ];
+
+    fn shown(fate: Option<Fate>) -> String {
+        fate.map_or_else(
+            || "-".to_owned(),
+            |fate| {
+                let end = if fate.ended_at == Some(AT) { "!" } else { "" };
+                format!("{}{end}", fate.status.as_str())
+            },
+        )
+    }
+
+    #[test]
+    fn each_happening_moves_an_action_in_force_as_the_table_says() {
+        for (status, expected) in TABLE {
+            let fate = Fate {
+                status,
+                ended_at: None,
+            };
+            let after = HAPPENINGS.map(|happening| shown(fate.after(happening, AT)));
+            assert_eq!(after, expected, "{status:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_over_stays_as_it_is() {
+        for status in Status::ALL {
+            let fate = Fate {
+                status,
+                ended_at: Some(Timestamp::from_seconds(1)),
+            };
+            let changed = HAPPENINGS.map(|happening| fate.after(happening, AT));
+            assert_eq!(changed, [None; 9], "{status:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_read_as_they_are_written() {
+        for status in Status::ALL {
+            assert_eq!(Status::parse(status.as_str()), Some(status));
+        }
+        for outcome in Outcome::ALL {
+            assert_eq!(Outcome::parse(outcome.as_str()), Some(outcome));
+        }
+        assert_eq!(Status::parse("done"), None);
+        assert_eq!(Outcome::parse("confirmed"), None);
+    }
+}

@@ -244,6 +244,8 @@ impl State {
             InverterTimeout::Cleared => self.inverter_timeout_s = None,
         }
         let fallback = match (fallback, power) {
+            // To a controller it is the same: nothing is desired any more.
+            (Some(InverterPower::Percentage(all)), _) if all >= 100.0 => Fallback::FullPercentage,
             (Some(fallback), _) => Fallback::To(fallback),
             (None, InverterPower::Percentage(_)) => Fallback::FullPercentage,
             (None, InverterPower::Watts(_)) => Fallback::UnlimitedWatts,

@@ -17,7 +17,7 @@ use uuid::Uuid;
 type Identity = (Uuid, Timestamp);
 type Message<'a> = Of<'a, &'a Report>;
 
-/// Stores the batch's reports, and tells control when one of them is new.
+/// Stores the batch's reports, for control to handle.
 pub(super) async fn store(
     connection: &mut PgConnection,
     accepted: &Accepted<'_>,
@@ -33,11 +33,6 @@ pub(super) async fn store(
     ingested.stored += new.len() as u64;
     ingested.duplicates += again.len() as u64;
     ingested.conflicts += conflicts(connection, &again).await?;
-    if !new.is_empty() {
-        sqlx::query("select pg_notify('wattline_reported', '')")
-            .execute(connection)
-            .await?;
-    }
     Ok(())
 }
 

@@ -300,3 +300,70 @@ async fn a_broker_that_lost_its_memory_is_told_everything_again() {
     let (_, action) = acted.client.get(&action).await;
     assert_eq!(published(&action), 1, "its fate does not tell it twice");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_control_process_that_is_frozen_while_it_publishes_holds_nobody_up_for_long() {
+    let mut world = World::new(WATTLINE, Mode::Direct).await;
+    let direct = world.settings["WATTLINE_MQTT_URL"].clone();
+    let proxy = Proxy::open(world.mqtt_port()).await;
+    let through = format!("mqtt://127.0.0.1:{}", proxy.port());
+    let url = "WATTLINE_MQTT_URL".to_owned();
+    world.settings.insert(url.clone(), through);
+    let mut acted = Acted::of(world).await;
+    let frozen = acted.world.start(&["control"]);
+    frozen.ready().await;
+    acted.documents.revision(acted.building, 1).await;
+    proxy.hold(Direction::ToServer);
+    acted.act(&curtailment(10, None)).await;
+    let topic = acted.building.to_string();
+    eventually(async || {
+        let sent = proxy.sent_to_server();
+        let of_building = |bytes: &Vec<u8>| {
+            let text = String::from_utf8_lossy(bytes);
+            text.matches(&topic).count()
+        };
+        // Revision 1, and the one that is held back.
+        let documents: usize = sent.iter().map(of_building).sum();
+        if documents >= 2 {
+            Ok(())
+        } else {
+            Err(documents)
+        }
+    })
+    .await;
+    frozen.signal("STOP");
+
+    acted.world.settings.insert(url, direct);
+    let id = "WATTLINE_MQTT_CLIENT_ID".to_owned();
+    acted.world.settings.insert(id, "another".to_owned());
+    let _control = acted.world.start(&["control"]);
+    let action = acted.act(&curtailment(20, None)).await;
+    acted.reaches(&action, "published").await;
+    acted.documents.revision(acted.building, 3).await;
+    // What was on its way arrives, and the process goes on: the newest document is the last word.
+    proxy.release();
+    frozen.signal("CONT");
+    eventually(async || {
+        let left = acted
+            .world
+            .count("select count(*) from desired_outbox")
+            .await;
+        let last = acted.revisions().pop();
+        let caught_up = frozen
+            .readiness()
+            .await
+            .is_ok_and(|(status, _)| status == 200);
+        if left == 0 && last == Some(3) && caught_up {
+            Ok(())
+        } else {
+            Err((left, last))
+        }
+    })
+    .await;
+    let new = DesiredDocuments::subscribe(acted.world.mqtt_port()).await;
+    assert_eq!(
+        new.revision(acted.building, 1).await.revision(),
+        3,
+        "what is retained"
+    );
+}

@@ -89,6 +89,7 @@ impl<'a> Model<'a> {
             InverterPower::Percentage(_) => Fallback::FullPercentage,
             InverterPower::Watts(_) => Fallback::UnlimitedWatts,
         };
+        let fallback = fallback.filter(|it| *it != InverterPower::Percentage(100.0));
         match last.until {
             Some(until) if until <= now => fallback.map(|power| entry(power, None)),
             Some(until) => {
