@@ -40,6 +40,7 @@ impl Store {
     pub async fn handle_reports(&self, now: Timestamp) -> Result<usize, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
         let rows = sqlx::query(include_str!("../queries/claim_reported.sql"))
+            .bind(Instant(now))
             .bind(CONTROL_LIMIT)
             .fetch_all(&mut *transaction)
             .await?;
@@ -65,6 +66,7 @@ pub(crate) async fn catch_up(
     let buildings: Vec<Uuid> = all.iter().map(|kept| kept.building).collect();
     let rows = sqlx::query(include_str!("../queries/reports_to_handle.sql"))
         .bind(&buildings)
+        .bind(Instant(now))
         .bind(REPORTS_AT_ONCE)
         .fetch_all(&mut *connection)
         .await?;
