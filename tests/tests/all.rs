@@ -32,6 +32,8 @@ mod conservation;
 mod contract;
 #[path = "all/control.rs"]
 mod control;
+#[path = "all/control_histories.rs"]
+mod control_histories;
 #[path = "all/dead_letters.rs"]
 mod dead_letters;
 #[path = "all/demo.rs"]

@@ -1,6 +1,7 @@
 //! Taking a wish: judged, applied, stored and queued for publication in one transaction.
 
 use crate::building::kind;
+use crate::control::report::catch_up;
 use crate::control::{Kept, fate, save};
 use crate::instant::Instant;
 use crate::{Store, StoreFailure};
@@ -82,7 +83,7 @@ impl Store {
             return Ok(Some(Acted::Repeated(action_uuid)));
         }
         let sensors = sensors(&mut transaction, wish).await?;
-        let mut happened = kept.advance(now);
+        catch_up(&mut transaction, std::slice::from_mut(&mut kept), now).await?;
         let action = match judge(Facts {
             state: &kept.state,
             sensors: &sensors,
@@ -98,7 +99,7 @@ impl Store {
             .state
             .apply(action_uuid, &action, &kept.surroundings, now);
         let done = changed.done;
-        happened.extend(kept.note(changed));
+        let mut happened = kept.note(changed);
         if !kept.fits() {
             return Ok(Some(Acted::Full));
         }

@@ -1,6 +1,7 @@
 //! What happens by itself.
 
-use crate::control::{CONTROL_LIMIT, Kept, fate, kept, save};
+use crate::control::report::catch_up;
+use crate::control::{CONTROL_LIMIT, Kept, kept, save};
 use crate::instant::Instant;
 use crate::{Store, StoreFailure};
 use domain::time::Timestamp;
@@ -35,9 +36,8 @@ impl Store {
         let mut all: Vec<Kept> = rows.iter().map(Kept::of).collect::<Result<_, _>>()?;
         let first_due = first_due(&rows)?;
         kept::with_grid_limits(&mut transaction, &mut all, now).await?;
-        let happened = all.iter_mut().flat_map(|kept| kept.advance(now)).collect();
+        catch_up(&mut transaction, &mut all, now).await?;
         save(&mut transaction, &all, now).await?;
-        fate::happen(&mut transaction, happened).await?;
         transaction.commit().await?;
         Ok(Executed {
             buildings: all.len(),
@@ -69,9 +69,7 @@ pub(crate) async fn surroundings_changed(
     let Some(mut kept) = Kept::lock(connection, building, now).await? else {
         return Ok(true);
     };
-    let happened = kept.advance(now);
-    let fits = kept.fits();
-    save(connection, &[kept], now).await?;
-    fate::happen(connection, happened).await?;
-    Ok(fits)
+    catch_up(connection, std::slice::from_mut(&mut kept), now).await?;
+    save(connection, std::slice::from_ref(&kept), now).await?;
+    Ok(kept.fits())
 }

@@ -19,6 +19,9 @@ pub(crate) struct Kept {
     pub(crate) revision: i64,
     pub(crate) state: State,
     pub(crate) surroundings: Surroundings,
+    /// The actions without an entry when the row was read: a report from before they were over may tell of
+    /// them still.
+    pub(crate) without_entry: Vec<Uuid>,
     /// Whether the revision was raised since the row was read.
     pub(crate) is_new: bool,
 }
@@ -27,10 +30,12 @@ impl Kept {
     /// Reads a row of `control_state` with `consumption_compensated_curtailment`.
     pub(crate) fn of(row: &PgRow) -> Result<Self, StoreFailure> {
         let building = row.try_get("building_uuid")?;
+        let state = state(building, row.try_get("state")?)?;
         Ok(Self {
             building,
             revision: row.try_get("revision")?,
-            state: state(building, row.try_get("state")?)?,
+            without_entry: state.without_entry(),
+            state,
             surroundings: Surroundings {
                 consumption_compensated: row.try_get("consumption_compensated_curtailment")?,
                 grid_limits: Vec::new(),

@@ -28,54 +28,73 @@ struct Open {
     fate: Fate,
 }
 
+/// Reports of some buildings that one transaction handles.
+const REPORTS_AT_ONCE: i64 = 1_000;
+
 impl Store {
-    /// Handles at most [`CONTROL_LIMIT`] reports, in the order of their receipt; answers how many. Any number of
-    /// processes may do so at once: a building's reports are handled by one after the other.
+    /// Handles the reports of at most [`CONTROL_LIMIT`] buildings; answers of how many. Any number of processes may
+    /// do so at once: a building's reports are handled by one after the other.
     ///
     /// # Errors
     /// When the database does not take it; nothing has happened then.
     pub async fn handle_reports(&self, now: Timestamp) -> Result<usize, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
-        let rows = sqlx::query(include_str!("../queries/claim_reports.sql"))
+        let rows = sqlx::query(include_str!("../queries/claim_reported.sql"))
             .bind(CONTROL_LIMIT)
             .fetch_all(&mut *transaction)
             .await?;
         if rows.is_empty() {
             return Ok(0);
         }
-        let mut buildings: HashMap<Uuid, Kept> = HashMap::new();
-        let mut reports = Vec::with_capacity(rows.len());
-        for row in &rows {
-            reports.push(report(row)?);
-            let kept = Kept::of(row)?;
-            buildings.insert(kept.building, kept);
-        }
-        let mut all: Vec<Kept> = buildings.into_values().collect();
-        all.sort_by_key(|kept| kept.building);
+        let mut all: Vec<Kept> = rows.iter().map(Kept::of).collect::<Result<_, _>>()?;
         kept::with_grid_limits(&mut transaction, &mut all, now).await?;
-        settle(&mut transaction, &mut all, &reports, now).await?;
+        catch_up(&mut transaction, &mut all, now).await?;
         save(&mut transaction, &all, now).await?;
+        transaction.commit().await?;
+        Ok(all.len())
+    }
+}
+
+/// Lets happen what has happened to these buildings until `now`: what was due, and what their controllers have
+/// reported; in the order of time, whenever it is found.
+pub(crate) async fn catch_up(
+    connection: &mut PgConnection,
+    all: &mut [Kept],
+    now: Timestamp,
+) -> Result<(), StoreFailure> {
+    let buildings: Vec<Uuid> = all.iter().map(|kept| kept.building).collect();
+    let rows = sqlx::query(include_str!("../queries/reports_to_handle.sql"))
+        .bind(&buildings)
+        .bind(REPORTS_AT_ONCE)
+        .fetch_all(&mut *connection)
+        .await?;
+    let reports: Vec<Report> = rows.iter().map(report).collect::<Result<_, _>>()?;
+    let due: Vec<Happened> = all.iter_mut().flat_map(|kept| kept.advance(now)).collect();
+    let mut fates = Fates::of(connection, &due).await?;
+    if !reports.is_empty() {
+        let open = open(connection, &buildings, &mut fates).await?;
+        settle(all, &reports, &due, &open, &mut fates);
         let (buildings, times): (Vec<Uuid>, Vec<Instant>) =
             reports.iter().map(|it| (it.building, it.time)).unzip();
         sqlx::query(include_str!("../queries/reports_are_handled.sql"))
             .bind(buildings)
             .bind(times)
-            .execute(&mut *transaction)
+            .execute(&mut *connection)
             .await?;
-        transaction.commit().await?;
-        Ok(reports.len())
     }
+    for happened in due {
+        fates.apply(happened);
+    }
+    fates.write(connection).await
 }
 
-async fn settle(
-    connection: &mut PgConnection,
+fn settle(
     all: &mut [Kept],
     reports: &[Report],
-    now: Timestamp,
-) -> Result<(), StoreFailure> {
-    let due: Vec<Happened> = all.iter_mut().flat_map(|kept| kept.advance(now)).collect();
-    let mut fates = Fates::of(connection, &due).await?;
-    let open = open(connection, all, &mut fates).await?;
+    due: &[Happened],
+    open: &HashMap<Uuid, Vec<Open>>,
+    fates: &mut Fates,
+) {
     for kept in all {
         let building = kept.building;
         let open = open.get(&building).map_or(&[][..], Vec::as_slice);
@@ -85,19 +104,14 @@ async fn settle(
             due.iter().filter(over).for_each(|happened| {
                 fates.apply(happened.clone());
             });
-            delivered(kept, open, report, &mut fates);
-            answered(kept, report, &mut fates);
+            delivered(kept, open, report, fates);
+            answered(kept, report, fates);
         }
     }
-    for happened in due {
-        fates.apply(happened);
-    }
-    fates.write(connection).await
 }
 
 /// What the report's revision tells of the actions that came with it or before.
 fn delivered(kept: &mut Kept, open: &[Open], report: &Report, fates: &mut Fates) {
-    let without_entry = kept.state.without_entry();
     for open in open.iter().filter(|it| it.revision <= report.revision) {
         let happened = |happening, detail| Happened {
             building: kept.building,
@@ -109,7 +123,7 @@ fn delivered(kept: &mut Kept, open: &[Open], report: &Report, fates: &mut Fates)
         let revision = report.revision;
         let detail = format!("the controller reported revision {revision}");
         fates.apply(happened(Happening::Delivered, detail));
-        if without_entry.contains(&open.action_uuid) {
+        if kept.without_entry.contains(&open.action_uuid) {
             let detail = "the controller has the document without it".to_owned();
             fates.apply(happened(Happening::Done, detail));
             let new = kept.state.withdraw(open.action_uuid);
@@ -120,7 +134,6 @@ fn delivered(kept: &mut Kept, open: &[Open], report: &Report, fates: &mut Fates)
 
 /// What the report says of single actions.
 fn answered(kept: &mut Kept, report: &Report, fates: &mut Fates) {
-    let without_entry = kept.state.without_entry();
     for (action_uuid, outcome, detail) in &report.outcomes {
         let happened = |happening| Happened {
             building: kept.building,
@@ -132,7 +145,7 @@ fn answered(kept: &mut Kept, report: &Report, fates: &mut Fates) {
         let changed = fates.apply(happened(Happening::Reported(*outcome)));
         // What is refused is not desired any more: nothing fires later that was told to be over. Of
         // what has no entry nothing is left once it is answered.
-        let stays = *outcome != Outcome::Rejected && !without_entry.contains(action_uuid);
+        let stays = *outcome != Outcome::Rejected && !kept.without_entry.contains(action_uuid);
         if changed && !stays {
             fates.apply(happened(Happening::Done));
             let new = kept.state.withdraw(*action_uuid);
@@ -143,10 +156,9 @@ fn answered(kept: &mut Kept, report: &Report, fates: &mut Fates) {
 
 async fn open(
     connection: &mut PgConnection,
-    all: &[Kept],
+    buildings: &[Uuid],
     fates: &mut Fates,
 ) -> Result<HashMap<Uuid, Vec<Open>>, StoreFailure> {
-    let buildings: Vec<Uuid> = all.iter().map(|kept| kept.building).collect();
     let rows = sqlx::query(include_str!("../queries/open_actions.sql"))
         .bind(buildings)
         .fetch_all(connection)
@@ -173,7 +185,7 @@ fn report(row: &PgRow) -> Result<Report, StoreFailure> {
         building: row.try_get("building_uuid")?,
         time: row.try_get("time")?,
         received_at,
-        revision: row.try_get("reported_revision")?,
+        revision: row.try_get("revision")?,
         outcomes: outcomes.iter().filter_map(outcome).collect(),
     })
 }

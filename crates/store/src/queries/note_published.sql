@@ -1,4 +1,5 @@
--- The actions that are in the published documents, and whether telemetry may show them to be done from now on.
+-- The actions that are in the published documents, and whether telemetry may show them to be done from
+-- now on.
 with published as (
     update action
     set status = 'published'

@@ -1,6 +1,6 @@
 //! The control state with the fates of its actions, driven as the store drives it.
 
-use crate::history::{Event, History, What};
+use crate::control_histories::history::{Event, History, What};
 use domain::control::state::Surroundings;
 use domain::control::{Action, Cause, Changed, Fate, Happening, Outcome, State};
 use domain::time::Timestamp;
