@@ -39,18 +39,39 @@ struct Posted {
     action_uuid: Option<Uuid>,
 }
 
-/// Posts all actions and waits for their documents.
-pub(crate) async fn run(site: &Site, buildings: &[Building], options: &Options) -> Outcome<Acted> {
+/// Users who are logged in, each connected once, as in any process that has run for a while.
+pub(crate) async fn clients(
+    site: &Site,
+    buildings: &[Building],
+    options: &Options,
+) -> Outcome<Vec<Client>> {
     let clients = site.clients(options.acted).await;
-    let acted = &buildings[..options.acted as usize];
-    warm_up(&clients, acted).await?;
+    for number in 0..clients.len() {
+        let number = number * USERS_BUILDINGS as usize;
+        let (client, path, body) = request(number, &clients, &buildings[..options.acted as usize]);
+        let answer = client.send(Method::POST, &path, Some(&body)).await;
+        if answer.status != 204 {
+            let (status, text) = (answer.status, answer.text);
+            return Err(format!("an action is refused: {status} {text}").into());
+        }
+    }
     site.until_published().await?;
-    drop(site.receiver.take());
+    Ok(clients)
+}
 
+/// Posts all actions and waits for their documents.
+pub(crate) async fn run(
+    site: &Site,
+    buildings: &[Building],
+    clients: &[Client],
+    options: &Options,
+) -> Outcome<Acted> {
+    drop(site.receiver.take());
+    let acted = &buildings[..options.acted as usize];
     let mut ticks = interval(Duration::from_secs(1) / options.rate);
     let mut tasks = JoinSet::new();
     for number in 0..(options.rate * options.seconds) as usize {
-        let (client, path, body) = request(number, &clients, acted);
+        let (client, path, body) = request(number, clients, acted);
         let due = ticks.tick().await.into_std();
         tasks.spawn(async move {
             let answer = client.send(Method::POST, &path, Some(&body)).await;
@@ -64,19 +85,6 @@ pub(crate) async fn run(site: &Site, buildings: &[Building], options: &Options) 
     let posted = tasks.join_all().await;
     let seen = until_received(site, &posted).await;
     Ok(Acted::of(&posted, &seen))
-}
-
-/// Each connection once, as in any process that has run for a while.
-async fn warm_up(clients: &[Client], acted: &[Building]) -> Outcome<()> {
-    for number in 0..clients.len() {
-        let number = number * USERS_BUILDINGS as usize;
-        let (client, path, body) = request(number, clients, acted);
-        let answer = client.send(Method::POST, &path, Some(&body)).await;
-        if answer.status != 204 {
-            return Err(format!("an action is refused: {} {}", answer.status, answer.text).into());
-        }
-    }
-    Ok(())
 }
 
 /// Buildings in turn, families in turn, and so those of each building: an action is not replaced soon.

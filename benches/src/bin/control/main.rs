@@ -70,9 +70,10 @@ async fn measure(options: &Options) -> Outcome<Report> {
 async fn actions(site: &Site, buildings: &[Building], options: &Options) -> Outcome<Actions> {
     let (acted, rate, seconds) = (options.acted, options.rate, options.seconds);
     say(&format!("{rate} actions/s for {seconds} s"))?;
+    let clients = actions::clients(site, buildings, options).await?;
     let machine = site.machine();
     let before = machine.spent()?;
-    let run = actions::run(site, buildings, options).await?;
+    let run = actions::run(site, buildings, &clients, options).await?;
     let costs = machine.spent()?.since(&before, u64::from(rate * seconds));
     Ok(Actions::new(&run, (acted, rate), costs))
 }
