@@ -74,19 +74,30 @@ pub(crate) async fn run(
         }
         tokio::time::sleep(LOOK).await;
     }
-    let mut ended = Ended {
-        put_in_s,
-        ..Ended::default()
-    };
-    for end in ends.values().flatten() {
-        match end.shown_at {
-            Some(shown) => ended
-                .late_s
-                .push(at(shown).micros_since(end.until) as f64 / 1e6),
-            None => ended.lost += 1,
+    Ok(Ended::of(&ends, at, put_in_s))
+}
+
+impl Ended {
+    fn of(
+        ends: &HashMap<Uuid, [End; 3]>,
+        at: impl Fn(Instant) -> Timestamp,
+        put_in_s: f64,
+    ) -> Self {
+        let mut ended = Self {
+            put_in_s,
+            ..Self::default()
+        };
+        for end in ends.values().flatten() {
+            match end.shown_at {
+                Some(shown) => {
+                    let late_micros = at(shown).micros_since(end.until);
+                    ended.late_s.push(late_micros as f64 / 1e6);
+                }
+                None => ended.lost += 1,
+            }
         }
+        ended
     }
-    Ok(ended)
 }
 
 /// As many ends each second, and those of a building as far apart as they can be.

@@ -8,6 +8,7 @@ use benches::cost::Machine;
 use benches::role::{Role, Wattline};
 use embedded::{Edition, Mosquitto, MosquittoOptions, Postgres, PostgresOptions};
 use sqlx::PgPool;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use store::Store;
 use tempfile::TempDir;
@@ -36,10 +37,7 @@ impl Site {
     pub(crate) async fn start(options: &Options, buildings: &[Building]) -> Outcome<Self> {
         let folder = embedded::temporary_folder()?;
         let at = |name: &str| folder.path().join(name);
-        let mut server = PostgresOptions::new(at("postgres"), Edition::Plain);
-        server.durable = true;
-        let postgres = Postgres::start(&server)?;
-        postgres.create_database(DATABASE)?;
+        let postgres = start_postgres(&at("postgres"))?;
         let database_url = postgres.url(DATABASE);
         let mosquitto = Mosquitto::start(&MosquittoOptions::new(at("mosquitto")))?;
         let http_port = embedded::free_port()?;
@@ -116,4 +114,13 @@ impl Site {
             ("mosquitto", self.mosquitto.id()),
         ])
     }
+}
+
+/// A durable one with an empty database.
+fn start_postgres(folder: &Path) -> Outcome<Postgres> {
+    let mut options = PostgresOptions::new(folder, Edition::Plain);
+    options.durable = true;
+    let postgres = Postgres::start(&options)?;
+    postgres.create_database(DATABASE)?;
+    Ok(postgres)
 }
