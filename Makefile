@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: demo demo-direct test servers servers-direct lint bench bench-pipeline bench-reads fuzz-check
+.PHONY: demo demo-direct test servers servers-direct lint bench bench-pipeline bench-reads bench-control fuzz-check
 
 # The whole pipeline with private servers, a simulated fleet and a login to try. Ctrl-C stops it.
 demo: servers
@@ -33,9 +33,10 @@ lint:
 fuzz-check:
 	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
 
-# The figures of the README: the whole pipeline under load, reads over HTTP, admission, the parse path.
-bench: bench-pipeline bench-reads
-	$(CARGO) bench --package benches --bench parse
+# The figures of the README: the whole pipeline under load, reads over HTTP, admission, control, the parse path and
+# the desired state.
+bench: bench-pipeline bench-reads bench-control
+	$(CARGO) bench --package benches --bench parse --bench desired
 
 # The whole pipeline on private servers; figures go to target/bench/pipeline.json.
 bench-pipeline: servers
@@ -48,3 +49,9 @@ bench-reads: servers
 	$(CARGO) build --release --bin wattline --bin reads --bin admission
 	target/release/reads
 	target/release/admission
+
+# How soon a controller receives what is desired of it, and how late 30,000 timeouts of 10,000 buildings end; some six
+# minutes, most of them waiting for the ends. Figures go to target/bench/control.json.
+bench-control: servers
+	$(CARGO) build --release --bin wattline --bin control
+	target/release/control

@@ -86,6 +86,12 @@ impl DesiredDocuments {
         self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// All that came since this was asked last, in order; they are forgotten.
+    #[must_use]
+    pub fn take(&self) -> Vec<ReceivedDocument> {
+        std::mem::take(&mut *self.received())
+    }
+
     /// All that came for a building, in order.
     #[must_use]
     pub fn of(&self, building: Uuid) -> Vec<ReceivedDocument> {

@@ -2,7 +2,9 @@
 
 use crate::roles::Roles;
 use crate::servers::{PASSWORD, Servers, USERNAME};
-use crate::{Outcome, targets};
+use crate::targets;
+use benches::Outcome;
+use benches::figures::percentile;
 use domain::time::Timestamp;
 use ops::clock::Clock;
 use serde::Serialize;
@@ -137,27 +139,5 @@ impl Latency {
             max_s: percentile(&sorted, 100),
             reached: never_readable == 0 && p99_s < targets::READABLE_S,
         }
-    }
-}
-
-/// The smallest that at least so many of a hundred do not exceed; 0 of none.
-fn percentile(sorted: &[f64], percent: usize) -> f64 {
-    let rank = (sorted.len() * percent).div_ceil(100);
-    let value = sorted.get(rank.saturating_sub(1));
-    value.copied().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_percentile_is_a_value_that_was_seen() {
-        let sorted: Vec<f64> = (1..=200).map(f64::from).collect();
-        assert_eq!(percentile(&sorted, 50), 100.0);
-        assert_eq!(percentile(&sorted, 99), 198.0);
-        assert_eq!(percentile(&sorted, 100), 200.0);
-        assert_eq!(percentile(&sorted[..1], 99), 1.0);
-        assert_eq!(percentile(&[], 99), 0.0);
     }
 }

@@ -1,6 +1,6 @@
 //! The simulated fleet, published over MQTT with QoS 1.
 
-use crate::Outcome;
+use benches::Outcome;
 use domain::time::Timestamp;
 use ops::clock::Clock;
 use simulator::{Config, Pace, Scenario, Summary};

@@ -4,7 +4,6 @@
 //! the disk before they confirm. A figure below its target is told and is no failure; a record that
 //! was confirmed and is not stored exactly once is one.
 
-mod cost;
 mod latency;
 mod load;
 mod options;
@@ -15,8 +14,10 @@ mod servers;
 mod stored;
 mod targets;
 
+use benches::Outcome;
+use benches::cost::Machine;
+use benches::figures::{self, say};
 use clap::Parser as _;
-use cost::Machine;
 use domain::time::Timestamp;
 use latency::Latency;
 use load::Load;
@@ -28,13 +29,9 @@ use roles::Roles;
 use run::{Context, Figures};
 use servers::Servers;
 use simulator::{Fleet, Limit, Pace, Scenario};
-use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-
-/// Any error, with words that tell what went wrong.
-type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Everything random follows from it.
 const SEED: u64 = 1;
@@ -45,20 +42,13 @@ const CAUGHT_UP_INTERVAL: Duration = Duration::from_secs(1);
 const CAUGHT_UP_SINCE: Duration = Duration::from_secs(24 * 3_600);
 
 fn main() -> ExitCode {
-    match measured() {
-        Ok(report) if report.is_lossless() => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(error) => {
-            let told = writeln!(io::stderr().lock(), "pipeline: {error}");
-            ExitCode::from(if told.is_ok() { 1 } else { 2 })
-        }
-    }
+    figures::end("pipeline", measured().map(|it| it.is_lossless()))
 }
 
 fn measured() -> Outcome<Report> {
     let options = Options::parse();
-    let wattline = options.wattline()?;
-    let path = options.json()?;
+    let wattline = options.files.wattline()?;
+    let path = options.files.json()?;
     say("starting PostgreSQL, Mosquitto and Kafka")?;
     let servers = Servers::start(options.plain)?;
     // This thread starts the processes, and the kernel ends them when it ends.
@@ -68,7 +58,7 @@ fn measured() -> Outcome<Report> {
     let report = runtime.block_on(async {
         let shutdown = Shutdown::on_signals();
         tokio::select! {
-            report = measure(&options, &wattline, &servers) => report,
+            report = measure(&options, wattline, &servers) => report,
             () = shutdown.requested() => Err("told to stop".into()),
         }
     })?;
@@ -78,7 +68,7 @@ fn measured() -> Outcome<Report> {
     Ok(report)
 }
 
-async fn measure(options: &Options, wattline: &Path, servers: &Servers) -> Outcome<Report> {
+async fn measure(options: &Options, wattline: PathBuf, servers: &Servers) -> Outcome<Report> {
     let probes = latency::buildings(SEED);
     let context = prepare(options, wattline, servers, &probes).await?;
     let sustained = sustained(options, &context).await?;
@@ -109,15 +99,17 @@ async fn measure(options: &Options, wattline: &Path, servers: &Servers) -> Outco
 /// The processes, with every building known to them.
 async fn prepare(
     options: &Options,
-    wattline: &Path,
+    wattline: PathBuf,
     servers: &Servers,
     probes: &Fleet,
 ) -> Outcome<Context> {
     let fleet = Fleet::new(SEED, options.buildings);
     let file = servers::fleet_file(&fleet, probes);
     let roles = Roles::start(wattline, servers, &file).await?;
+    let mut processes = roles.processes();
+    processes.extend(servers.processes());
     Ok(Context {
-        machine: Machine::new(&roles, servers),
+        machine: Machine::new(processes),
         roles,
         database: servers.database().await?,
         load: Load {
@@ -170,11 +162,4 @@ fn paced(buildings: usize, rate: u32, seconds: u64) -> Scenario {
     let mut scenario = Scenario::new(SEED, buildings, interval);
     scenario.limit = Limit::Duration(Duration::from_secs(seconds));
     scenario
-}
-
-/// Writes to standard output at once.
-fn say(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{text}")?;
-    out.flush()
 }

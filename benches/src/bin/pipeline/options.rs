@@ -1,17 +1,12 @@
 //! What can be typed.
 
-use crate::Outcome;
-use std::path::{Path, PathBuf};
+use benches::files::Files;
 
 /// Measures the whole pipeline on this machine, with private servers; needs release builds.
 #[derive(Debug, clap::Parser)]
 pub(crate) struct Options {
-    /// The wattline program; without it the one beside this program.
-    #[arg(long, value_name = "PATH")]
-    wattline: Option<PathBuf>,
-    /// Where the figures go as JSON; without it bench/pipeline.json in cargo's target folder.
-    #[arg(long, value_name = "PATH")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) files: Files,
     /// Records a second of the sustained run; a little more than the target, so that the time until the
     /// last one is stored counts as well.
     #[arg(long, default_value_t = 5_200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -39,38 +34,4 @@ pub(crate) struct Options {
     /// Takes PostgreSQL without TimescaleDB.
     #[arg(long)]
     pub(crate) plain: bool,
-}
-
-impl Options {
-    /// The program to measure.
-    pub(crate) fn wattline(&self) -> Outcome<PathBuf> {
-        let path = match &self.wattline {
-            Some(path) => path.clone(),
-            None => own_folder()?.join("wattline"),
-        };
-        path.canonicalize().map_err(|error| {
-            let path = path.display();
-            format!("{path}: {error}: build it with cargo build --release --bin wattline").into()
-        })
-    }
-
-    /// Where the figures go.
-    pub(crate) fn json(&self) -> Outcome<PathBuf> {
-        match &self.json {
-            Some(path) => Ok(path.clone()),
-            None => {
-                let target = own_folder()?;
-                let target = target
-                    .parent()
-                    .ok_or("this program is in no target folder")?;
-                Ok(target.join("bench/pipeline.json"))
-            }
-        }
-    }
-}
-
-fn own_folder() -> Outcome<PathBuf> {
-    let program = std::env::current_exe()?;
-    let folder = program.parent().map(Path::to_owned);
-    Ok(folder.ok_or("this program is in no folder")?)
 }

@@ -2,14 +2,14 @@
 
 mod table;
 
-use crate::cost::Description;
 use crate::latency::Latency;
 use crate::roles::PeakMemory;
 use crate::run::Figures;
-use crate::{Outcome, targets};
+use crate::targets;
+use benches::cost::Description;
+use benches::{Outcome, figures};
 use serde::Serialize;
 use serde_json::json;
-use std::fs;
 use std::path::Path;
 
 /// All that was measured.
@@ -63,9 +63,6 @@ impl Report {
             "latency": self.latency.reached,
             "memory": self.memory.iter().all(Self::keeps_to_memory),
         });
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        Ok(fs::write(path, format!("{document:#}\n"))?)
+        figures::keep(&document, path)
     }
 }

@@ -1,19 +1,12 @@
 //! Bridge, aggregator and api as processes of their own.
 
 use crate::servers::Servers;
-use crate::{Outcome, cost};
+use benches::Outcome;
+use benches::role::{Role, Wattline};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// Longest wait until a process can do its job; it takes some seconds.
-const READY_PATIENCE: Duration = Duration::from_secs(60);
-/// Pause between two looks at whether it can.
-const READY_LOOK: Duration = Duration::from_millis(100);
+use std::path::PathBuf;
 
 /// The three roles, ready.
 pub(crate) struct Roles {
@@ -40,27 +33,23 @@ pub(crate) struct Counted {
 
 impl Roles {
     /// Prepares the database and starts the roles; returns when all are ready.
-    pub(crate) async fn start(wattline: &Path, servers: &Servers, fleet: &Value) -> Outcome<Self> {
-        let file = servers.folder().join("fleet.json");
-        fs::write(&file, fleet.to_string())?;
-        let file = file.display().to_string();
-        for arguments in [
-            &["migrate"][..],
-            &["admin", "token", "new-key"],
-            &["admin", "apply", &file],
-        ] {
-            run_to_its_end(wattline, servers, arguments)?;
-        }
+    pub(crate) async fn start(program: PathBuf, servers: &Servers, fleet: &Value) -> Outcome<Self> {
         let http_port = embedded::free_port()?;
+        let mut settings = servers.settings();
+        settings.push(("WATTLINE_HTTP_LISTEN", format!("127.0.0.1:{http_port}")));
+        let wattline = Wattline {
+            program,
+            folder: servers.folder().to_owned(),
+            settings,
+        };
+        wattline.prepare(fleet)?;
         let mut roles = Self {
             roles: Vec::new(),
             http_port,
             client: reqwest::Client::new(),
         };
         for name in ["bridge", "aggregator", "api"] {
-            roles
-                .roles
-                .push(Role::start(name, wattline, servers, http_port)?);
+            roles.roles.push(wattline.start(name)?);
         }
         for role in &mut roles.roles {
             role.ready(&roles.client).await?;
@@ -75,7 +64,7 @@ impl Roles {
 
     /// The roles by name, with their processes' numbers.
     pub(crate) fn processes(&self) -> Vec<(&'static str, Option<u32>)> {
-        let role = |role: &Role| (role.name, Some(role.child.id()));
+        let role = |role: &Role| (role.name(), Some(role.id()));
         self.roles.iter().map(role).collect()
     }
 
@@ -83,8 +72,8 @@ impl Roles {
     pub(crate) fn peak_memory(&self) -> Outcome<Vec<PeakMemory>> {
         let peak = |role: &Role| {
             Ok(PeakMemory {
-                process: role.name,
-                peak_mb: cost::peak_memory_mb(role.child.id())?,
+                process: role.name(),
+                peak_mb: role.peak_memory_mb()?,
             })
         };
         self.roles.iter().map(peak).collect()
@@ -113,92 +102,4 @@ impl Roles {
             bridge_reconnects: count("wattline_bridge_reconnects_total")?,
         })
     }
-}
-
-/// A process that runs a role; killed when dropped.
-struct Role {
-    name: &'static str,
-    child: Child,
-    operations_port: u16,
-    log: PathBuf,
-}
-
-impl Role {
-    fn start(
-        name: &'static str,
-        wattline: &Path,
-        servers: &Servers,
-        http_port: u16,
-    ) -> Outcome<Self> {
-        let operations_port = embedded::free_port()?;
-        let log = servers.folder().join(format!("{name}.log"));
-        let listen = |port| format!("127.0.0.1:{port}");
-        let child = command(wattline, servers, &[name])
-            .env("WATTLINE_OPS_LISTEN", listen(operations_port))
-            .env("WATTLINE_HTTP_LISTEN", listen(http_port))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(File::create(&log)?)
-            .spawn()?;
-        Ok(Self {
-            name,
-            child,
-            operations_port,
-            log,
-        })
-    }
-
-    async fn ask(
-        &self,
-        client: &reqwest::Client,
-        path: &str,
-    ) -> reqwest::Result<reqwest::Response> {
-        let url = format!("http://127.0.0.1:{}{path}", self.operations_port);
-        client.get(url).send().await
-    }
-
-    async fn ready(&mut self, client: &reqwest::Client) -> Outcome<()> {
-        let begun = Instant::now();
-        loop {
-            let answer = self.ask(client, "/health/ready").await;
-            if answer.is_ok_and(|it| it.status().is_success()) {
-                return Ok(());
-            }
-            let ended = self.child.try_wait()?.is_some();
-            if ended || begun.elapsed() > READY_PATIENCE {
-                let log = fs::read_to_string(&self.log)?;
-                return Err(format!("{} is not ready:\n{log}", self.name).into());
-            }
-            tokio::time::sleep(READY_LOOK).await;
-        }
-    }
-}
-
-impl Drop for Role {
-    fn drop(&mut self) {
-        if self.child.kill().is_ok() {
-            self.child.wait().ok();
-        }
-    }
-}
-
-/// `setpriv` makes the kernel end the process when this one ends, in whatever way.
-fn command(wattline: &Path, servers: &Servers, arguments: &[&str]) -> Command {
-    let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "KILL", "--"]);
-    command.arg(wattline).args(arguments);
-    command
-        .env_clear()
-        .env("PATH", "/usr/local/bin:/usr/bin:/bin");
-    command.envs(servers.settings());
-    command
-}
-
-fn run_to_its_end(wattline: &Path, servers: &Servers, arguments: &[&str]) -> Outcome<()> {
-    let output = command(wattline, servers, arguments).output()?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(format!("wattline {}: {said}", arguments.join(" ")).into())
 }

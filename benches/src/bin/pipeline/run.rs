@@ -1,10 +1,10 @@
 //! One run: a fleet is published, and everything is waited for, counted and paid.
 
-use crate::Outcome;
-use crate::cost::{Cost, Machine};
 use crate::load::{Load, Published};
 use crate::roles::Roles;
 use crate::stored::{self, Stored};
+use benches::Outcome;
+use benches::cost::{Cost, Machine};
 use serde::Serialize;
 use simulator::{Pace, Scenario};
 use sqlx::PgPool;

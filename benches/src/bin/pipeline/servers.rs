@@ -1,6 +1,6 @@
 //! The private servers, and what a process needs to know to use them.
 
-use crate::Outcome;
+use benches::Outcome;
 use embedded::{
     Edition, Kafka, KafkaOptions, Mosquitto, MosquittoOptions, Postgres, PostgresOptions,
     StartFailure,

@@ -1,6 +1,6 @@
 //! What is in the database, record by record, against what was published.
 
-use crate::Outcome;
+use benches::Outcome;
 use domain::time::Timestamp;
 use serde::Serialize;
 use simulator::{Fleet, Plan, Scenario};

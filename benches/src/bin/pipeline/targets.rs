@@ -9,8 +9,3 @@ pub(crate) const READABLE_S: f64 = 2.0;
 /// Resident memory of a process, in megabytes (10^6).
 pub(crate) const MEMORY_MB: [(&str, f64); 3] =
     [("bridge", 64.0), ("aggregator", 128.0), ("api", 64.0)];
-
-/// The words for a figure and its target.
-pub(crate) const fn verdict(reached: bool) -> &'static str {
-    if reached { "reached" } else { "NOT REACHED" }
-}

@@ -1,8 +1,8 @@
 //! A fleet with history: buckets, registers and values, written by the database itself.
 
-use crate::Outcome;
 use crate::api::PASSWORD;
 use crate::options::Options;
+use benches::Outcome;
 use domain::time::Timestamp;
 use ops::clock::Clock;
 use serde_json::{Value, json};

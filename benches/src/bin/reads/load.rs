@@ -1,9 +1,9 @@
 //! The load: requests at a fixed rate, evenly over four reads and all buildings.
 
-use crate::Outcome;
 use crate::api::Api;
 use crate::history::{BUILDINGS_PER_USER, History};
 use crate::options::Options;
+use benches::Outcome;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use std::time::Duration;

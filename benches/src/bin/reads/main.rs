@@ -12,24 +12,15 @@ mod options;
 mod report;
 
 use api::Api;
+use benches::Outcome;
+use benches::figures::{self, say};
 use clap::Parser as _;
 use options::Options;
 use report::Report;
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-/// Any error, with words that tell what went wrong.
-type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
-
 fn main() -> ExitCode {
-    match measured() {
-        Ok(report) if report.refused == 0 => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(error) => {
-            let told = writeln!(io::stderr().lock(), "reads: {error}");
-            ExitCode::from(if told.is_ok() { 1 } else { 2 })
-        }
-    }
+    figures::end("reads", measured().map(|it| it.refused == 0))
 }
 
 fn measured() -> Outcome<Report> {
@@ -38,7 +29,7 @@ fn measured() -> Outcome<Report> {
         .enable_all()
         .build()?;
     let report = runtime.block_on(measure(&options))?;
-    let path = options.json()?;
+    let path = options.files.json()?;
     report.keep(&path)?;
     say(&report.text())?;
     say(&format!("written to {}", path.display()))?;
@@ -65,8 +56,4 @@ async fn measure(options: &Options) -> Outcome<Report> {
         api.peak_memory_mb()?,
         options,
     ))
-}
-
-fn say(words: &str) -> io::Result<()> {
-    writeln!(io::stdout().lock(), "{words}")
 }

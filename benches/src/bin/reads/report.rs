@@ -1,14 +1,13 @@
 //! The figures as a table for people and as a file for programs.
 
-use crate::Outcome;
 use crate::history::History;
 use crate::load::{Answers, READS};
 use crate::options::Options;
+use benches::Outcome;
+use benches::figures::{self, percentile, verdict};
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 /// Milliseconds at the median and at the 99th percentile that every read has to reach.
 const TARGET_MS: (f64, f64) = (5.0, 20.0);
@@ -83,34 +82,21 @@ impl Report {
     }
 
     pub(crate) fn keep(&self, path: &Path) -> Outcome<()> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let document = serde_json::to_value(self)?;
-        Ok(fs::write(path, format!("{document:#}\n"))?)
+        figures::keep(&serde_json::to_value(self)?, path)
     }
 }
 
 impl Figures {
     fn of(read: &'static str, answers: Answers) -> Self {
-        let mut latencies = answers.latencies;
-        latencies.sort_unstable();
-        let at = |percent: usize| {
-            let index = (latencies.len() * percent / 100).min(latencies.len().saturating_sub(1));
-            latencies
-                .get(index)
-                .map_or(0.0, |it: &Duration| it.as_secs_f64() * 1e3)
-        };
+        let latencies = answers.latencies.iter();
+        let mut sorted_ms: Vec<f64> = latencies.map(|it| it.as_secs_f64() * 1e3).collect();
+        sorted_ms.sort_by(f64::total_cmp);
         Self {
             read,
-            requests: latencies.len(),
-            p50_ms: at(50),
-            p99_ms: at(99),
-            max_ms: at(100),
+            requests: sorted_ms.len(),
+            p50_ms: percentile(&sorted_ms, 50),
+            p99_ms: percentile(&sorted_ms, 99),
+            max_ms: percentile(&sorted_ms, 100),
         }
     }
-}
-
-const fn verdict(reached: bool) -> &'static str {
-    if reached { "reached" } else { "NOT REACHED" }
 }

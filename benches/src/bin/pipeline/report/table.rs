@@ -5,7 +5,8 @@ use crate::latency::Latency;
 use crate::roles::PeakMemory;
 use crate::run::Figures;
 use crate::stored::Stored;
-use crate::targets::{self, verdict};
+use crate::targets;
+use benches::figures::verdict;
 
 const NAME_WIDTH: usize = 34;
 

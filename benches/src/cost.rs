@@ -1,8 +1,6 @@
 //! What processes cost, as the kernel counts it.
 
 use crate::Outcome;
-use crate::roles::Roles;
-use crate::servers::Servers;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::fs;
@@ -11,44 +9,55 @@ use std::fs;
 const TICKS_PER_S: f64 = 100.0;
 
 /// The machine and the processes on it that are ours.
-pub(crate) struct Machine {
+#[derive(Clone, Debug)]
+pub struct Machine {
     processes: Vec<(&'static str, u32)>,
 }
 
 /// Processor time so far, in seconds.
 #[derive(Clone, Debug)]
-pub(crate) struct Spent {
+pub struct Spent {
     by_process: Vec<(&'static str, f64)>,
     machine: f64,
 }
 
 /// What one process has cost in a run.
 #[derive(Debug, Serialize)]
-pub(crate) struct Cost {
-    pub(crate) process: &'static str,
-    pub(crate) cpu_s: f64,
-    pub(crate) cpu_s_per_million: f64,
+pub struct Cost {
+    /// Its name in the report.
+    pub process: &'static str,
+    /// Processor time, seconds.
+    pub cpu_s: f64,
+    /// The same for a million of what was done in the run.
+    pub cpu_s_per_million: f64,
 }
 
 /// What the machine is.
 #[derive(Debug, Serialize)]
-pub(crate) struct Description {
-    pub(crate) cores: usize,
-    pub(crate) processor: String,
-    pub(crate) memory_mib: f64,
+pub struct Description {
+    /// Processors that this process may use.
+    pub cores: usize,
+    /// Their name.
+    pub processor: String,
+    /// Memory, MiB.
+    pub memory_mib: f64,
 }
 
 impl Machine {
-    /// Watches the roles, the servers and this process, which is the load.
-    pub(crate) fn new(roles: &Roles, servers: &Servers) -> Self {
+    /// Watches these processes, by name and number, and this one, which is the load.
+    #[must_use]
+    pub fn new(processes: Vec<(&'static str, Option<u32>)>) -> Self {
         let known = |(name, id): (&'static str, Option<u32>)| Some((name, id?));
-        let mut processes: Vec<_> = roles.processes().into_iter().filter_map(known).collect();
-        processes.extend(servers.processes().into_iter().filter_map(known));
-        Self { processes }
+        Self {
+            processes: processes.into_iter().filter_map(known).collect(),
+        }
     }
 
     /// Reads all clocks. A server counts with all the processes that it has made.
-    pub(crate) fn spent(&self) -> Outcome<Spent> {
+    ///
+    /// # Errors
+    /// When the kernel does not tell.
+    pub fn spent(&self) -> Outcome<Spent> {
         let times = processor_times()?;
         let family = |first: u32| -> f64 {
             let mut members = vec![first];
@@ -77,7 +86,8 @@ impl Machine {
     }
 
     /// What the machine is.
-    pub(crate) fn description(&self) -> Description {
+    #[must_use]
+    pub fn description(&self) -> Description {
         let field = |file: &str, name: &str| {
             let text = fs::read_to_string(file).unwrap_or_default();
             let line = text.lines().find(|line| line.starts_with(name));
@@ -95,14 +105,16 @@ impl Machine {
 }
 
 impl Spent {
-    /// What each process has cost since `before`, and what the rest of the machine has used.
-    pub(crate) fn since(&self, before: &Self, records: u64) -> (Vec<Cost>, f64) {
+    /// What each process has cost since `before`, in which so many records were handled or actions taken, and
+    /// what the rest of the machine has used.
+    #[must_use]
+    pub fn since(&self, before: &Self, done: u64) -> (Vec<Cost>, f64) {
         let pairs = self.by_process.iter().zip(&before.by_process);
         let costs: Vec<Cost> = pairs
             .map(|((process, after), (_, before))| Cost {
                 process,
                 cpu_s: after - before,
-                cpu_s_per_million: (after - before) * 1e6 / records.max(1) as f64,
+                cpu_s_per_million: (after - before) * 1e6 / done.max(1) as f64,
             })
             .collect();
         let ours: f64 = costs.iter().map(|cost| cost.cpu_s).sum();
@@ -112,7 +124,10 @@ impl Spent {
 }
 
 /// The most memory that a process has ever had, in megabytes (10^6).
-pub(crate) fn peak_memory_mb(id: u32) -> Outcome<f64> {
+///
+/// # Errors
+/// When it has ended.
+pub fn peak_memory_mb(id: u32) -> Outcome<f64> {
     let status = fs::read_to_string(format!("/proc/{id}/status"))?;
     let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));
     let kib: f64 = line
