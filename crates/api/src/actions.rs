@@ -27,8 +27,7 @@ pub(crate) async fn create(
     IdempotencyKey(key): IdempotencyKey,
     JsonText { text, fields }: JsonText,
 ) -> Result<impl IntoResponse, Problem> {
-    let now = api.now();
-    let mut asked = Asked::of(fields, now);
+    let mut asked = Asked::of(fields, api.now());
     let key = key.map_err(|violation| asked.refuse(violation));
     let (sensors, place) = (asked.sensors(), asked.place());
     let wish = Wish {
@@ -39,7 +38,9 @@ pub(crate) async fn create(
         idempotency_key: key.as_ref().ok().and_then(Option::as_deref),
         sensors: &sensors,
     };
-    let acted = api.store.act(wish, now, |facts| asked.judge(facts));
+    let acted = api
+        .store
+        .act(wish, || api.now(), |facts| asked.judge(facts));
     let action = taken(acted.await?.ok_or(Problem::NotFound)?, place)?;
     let location = format!("{}{action}/", path(member));
     Ok((StatusCode::NO_CONTENT, [(header::LOCATION, location)]))

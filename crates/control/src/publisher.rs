@@ -113,7 +113,7 @@ impl Publisher {
             self.store.publish_again_since(since).await?;
             self.again_since = None;
         }
-        self.store.begin_publishing().await
+        self.store.begin_publishing(self.handles.now()).await
     }
 
     /// Notes what the broker has confirmed.

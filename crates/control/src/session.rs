@@ -53,6 +53,9 @@ pub(crate) async fn run(publisher: &mut Publisher, shutdown: &Shutdown) -> Ended
     };
     let wakeup = Arc::clone(&publisher.wakeup);
     loop {
+        if session.stopping && session.in_flight.is_none() {
+            return Ended::Stopped;
+        }
         // The poll is not dropped before it is ready: it may be in the middle of a packet.
         let mut poll = pin!(eventloop.poll());
         let event = loop {

@@ -159,7 +159,7 @@ async fn act(
         sensors: &[],
     };
     let judge = |_: store::Facts<'_>| Ok::<Action, Infallible>(action(family, seconds));
-    match store.act(wish, now, judge).await? {
+    match store.act(wish, || now, judge).await? {
         Some(Acted::Taken(_)) => Ok(()),
         other => Err(StoreFailure::Permanent(format!("{other:?}"))),
     }

@@ -1,7 +1,7 @@
 //! A building's control state: what is desired of it, and what must be remembered besides.
 //!
-//! Everything that ends does so at a whole second: an end is rounded up, so that nothing ends before
-//! its time.
+//! Everything ends at a whole second: an action counts from the second in which it was taken, as its
+//! `created_at` tells it.
 
 mod setpoints;
 mod sockets;
@@ -14,7 +14,6 @@ use super::desired::{
 use crate::grid_limit::GridLimit;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 use uuid::Uuid;
 
 /// Most entries of a desired document: sockets, setpoints, blocks and occurrences together. With it
@@ -32,6 +31,8 @@ pub struct State {
     kill_switch_minutes: i32,
     /// The setpoints that were last said to hold when it fires.
     kill_switch_fallback: Vec<SetpointValue>,
+    /// Whose the setpoints in force are: later commands may have left them.
+    setpoints_of: Option<Uuid>,
     /// Actions in force that have no entry in the document.
     without_entry: Vec<WithoutEntry>,
 }
@@ -314,15 +315,9 @@ fn replaced(action_uuid: Option<Uuid>, ended: &mut Vec<Ended>) {
     }));
 }
 
-/// The whole second at which something is over that begins at `now` and lasts at least this long.
+/// The whole second at which something is over that lasts this long.
 fn end_after(now: Timestamp, seconds: i32) -> Timestamp {
-    let exact = now.plus(Duration::from_secs(u64::from(seconds.unsigned_abs())));
-    let whole = Timestamp::from_seconds(exact.seconds());
-    if whole < exact {
-        whole.plus(Duration::from_secs(1))
-    } else {
-        whole
-    }
+    Timestamp::from_seconds(now.seconds().saturating_add(i64::from(seconds)))
 }
 
 #[cfg(test)]

@@ -61,18 +61,19 @@ pub enum Acted<E> {
 
 impl Store {
     /// Judges a wish and takes it if the judge makes an action of it; wishes for one building come one after
-    /// the other. `None` when there is no such building.
+    /// the other, and the clock is read when this one's turn has come. `None` when there is no such building.
     ///
     /// # Errors
     /// When the database does not take it; nothing has happened then.
     pub async fn act<E: Send>(
         &self,
         wish: Wish<'_>,
-        now: Timestamp,
+        clock: impl Fn() -> Timestamp + Send,
         judge: impl FnOnce(Facts<'_>) -> Result<Action, E> + Send,
     ) -> Result<Option<Acted<E>>, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
-        let Some(mut kept) = Kept::lock(&mut transaction, wish.building, now).await? else {
+        let locked = Kept::lock(&mut transaction, wish.building, clock).await?;
+        let Some((mut kept, now)) = locked else {
             return Ok(None);
         };
         let earlier = earlier(&mut transaction, wish, now).await?;
@@ -139,11 +140,31 @@ async fn earlier(
         return Ok(None);
     };
     let body: Value = row.try_get("body")?;
-    let is_same = serde_json::from_str::<Value>(wish.body).is_ok_and(|sent| sent == body);
+    let is_same = serde_json::from_str(wish.body).is_ok_and(|sent| says_the_same(&sent, &body));
     let action_uuid: Uuid = row.try_get("action_uuid")?;
     Ok(Some(Earlier {
         repeated: is_same.then_some(action_uuid),
     }))
+}
+
+/// Whether two bodies say the same, however they are spelled: `60.0` is `60`.
+fn says_the_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
+        (Value::Array(one), Value::Array(other)) => {
+            let mut pairs = one.iter().zip(other);
+            one.len() == other.len() && pairs.all(|(one, other)| says_the_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let same = |(key, one): (&String, &Value)| {
+                other
+                    .get(key)
+                    .is_some_and(|other| says_the_same(one, other))
+            };
+            one.len() == other.len() && one.iter().all(same)
+        }
+        _ => one == other,
+    }
 }
 
 async fn sensors(
@@ -194,5 +215,34 @@ fn nothing_to_do(kept: &Kept, action_uuid: Uuid, now: Timestamp) -> Happened {
         happening: Happening::Done,
         at: now,
         detail: "there was nothing to cancel".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_say_the_same_whatever_the_spelling_of_a_number_and_the_order_of_keys() {
+        let check = |one: &str, other: &str, same| {
+            let read = |text| serde_json::from_str::<Value>(text).unwrap();
+            assert_eq!(
+                says_the_same(&read(one), &read(other)),
+                same,
+                "{one} {other}"
+            );
+        };
+        check(
+            r#"{"a": 60, "b": [1, {"c": null}]}"#,
+            r#"{"b": [1.0, {"c": null}], "a": 6e1}"#,
+            true,
+        );
+        check(r#"{"a": 60}"#, r#"{"a": 61}"#, false);
+        check(r#"{"a": 60}"#, r#"{"a": 60, "b": 1}"#, false);
+        check(r#"{"a": 60, "b": 1}"#, r#"{"a": 60}"#, false);
+        check("[1]", "[1, 2]", false);
+        check("[1, 2]", "[2, 1]", false);
+        check("true", "1", false);
+        check("\"1\"", "1", false);
     }
 }

@@ -66,7 +66,7 @@ pub(crate) async fn surroundings_changed(
     building: Uuid,
     now: Timestamp,
 ) -> Result<bool, StoreFailure> {
-    let Some(mut kept) = Kept::lock(connection, building, now).await? else {
+    let Some((mut kept, now)) = Kept::lock(connection, building, || now).await? else {
         return Ok(true);
     };
     catch_up(connection, std::slice::from_mut(&mut kept), now).await?;

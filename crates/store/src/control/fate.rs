@@ -73,8 +73,26 @@ impl Fates {
         self.before.insert(action, fate);
     }
 
-    /// Applies a happening; answers whether it changed anything.
+    /// Applies a happening; answers whether it changed anything. What the controller knows the broker had, also
+    /// where that is noted later.
     pub(crate) fn apply(&mut self, happened: Happened) -> bool {
+        let by_controller = match happened.happening {
+            Happening::Delivered | Happening::Reported(_) | Happening::Seen => true,
+            Happening::Published | Happening::Done | Happening::TimeOver | Happening::Replaced => {
+                false
+            }
+        };
+        if by_controller {
+            self.step(Happened {
+                happening: Happening::Published,
+                detail: "the controller has it".to_owned(),
+                ..happened.clone()
+            });
+        }
+        self.step(happened)
+    }
+
+    fn step(&mut self, happened: Happened) -> bool {
         let action = (happened.building, happened.action_uuid);
         let known = self.after.get(&action).or_else(|| self.before.get(&action));
         let Some(new) = known.and_then(|fate| fate.after(happened.happening, happened.at)) else {

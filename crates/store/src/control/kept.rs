@@ -10,13 +10,19 @@ use domain::time::Timestamp;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 use std::collections::HashMap;
+use std::time::Duration;
 use uuid::Uuid;
+
+/// How far the clocks of two machines may be apart without harm.
+const CLOCKS_DIFFER_BY: Duration = Duration::from_secs(5);
 
 /// A control state whose row is locked.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     pub(crate) building: Uuid,
     pub(crate) revision: i64,
+    /// When the revision came about, by the clock of the machine that made it.
+    issued_at: Timestamp,
     pub(crate) state: State,
     pub(crate) surroundings: Surroundings,
     /// The actions without an entry when the row was read: a report from before they were over may tell of
@@ -31,9 +37,11 @@ impl Kept {
     pub(crate) fn of(row: &PgRow) -> Result<Self, StoreFailure> {
         let building = row.try_get("building_uuid")?;
         let state = state(building, row.try_get("state")?)?;
+        let Instant(issued_at) = row.try_get("issued_at")?;
         Ok(Self {
             building,
             revision: row.try_get("revision")?,
+            issued_at,
             without_entry: state.without_entry(),
             state,
             surroundings: Surroundings {
@@ -44,19 +52,31 @@ impl Kept {
         })
     }
 
-    /// Locks the building's row; `None` when there is no such building.
+    /// Locks the building's row; `None` when there is no such building. Answers the time too, read when the
+    /// row was locked: what comes after another change is not before it.
     pub(crate) async fn lock(
         connection: &mut PgConnection,
         building: Uuid,
-        now: Timestamp,
-    ) -> Result<Option<Self>, StoreFailure> {
+        clock: impl Fn() -> Timestamp,
+    ) -> Result<Option<(Self, Timestamp)>, StoreFailure> {
         let row = sqlx::query(include_str!("../queries/lock_control_state.sql"))
             .bind(building)
             .fetch_optional(&mut *connection)
             .await?;
-        let mut all: Vec<Self> = row.iter().map(Self::of).collect::<Result<_, _>>()?;
-        with_grid_limits(connection, &mut all, now).await?;
-        Ok(all.pop())
+        let Some(row) = row else {
+            return Ok(None);
+        };
+        let mut kept = Self::of(&row)?;
+        let now = kept.not_before(clock());
+        with_grid_limits(connection, std::slice::from_mut(&mut kept), now).await?;
+        Ok(Some((kept, now)))
+    }
+
+    /// The time that a clock tells, or that of the last revision where that is a little later: clocks of several
+    /// machines differ by a little, and a clock that was an hour ahead shall rule nothing.
+    fn not_before(&self, now: Timestamp) -> Timestamp {
+        let ahead = self.issued_at > now && self.issued_at <= now.plus(CLOCKS_DIFFER_BY);
+        if ahead { self.issued_at } else { now }
     }
 
     /// Lets happen what is due.

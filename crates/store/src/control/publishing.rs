@@ -32,6 +32,8 @@ pub struct Publication {
 pub struct Publishing {
     transaction: Transaction<'static, Postgres>,
     publications: Vec<Publication>,
+    /// From when on controllers may know of them.
+    since: Timestamp,
 }
 
 /// Publications of which it is not known whether the database has noted them, and so whether somebody
@@ -45,16 +47,21 @@ pub struct Unconfirmed {
 }
 
 impl Store {
-    /// Takes what is to be published, the oldest first, new documents before repetitions; none when there is
-    /// nothing, or others are at work on it.
+    /// Takes what is to be published at `now`, the oldest first, new documents before repetitions; none when there
+    /// is nothing, or others are at work on it. A building of which something is due waits until that has
+    /// happened, so that nothing is published that is over.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn begin_publishing(&self) -> Result<Option<Publishing>, StoreFailure> {
+    pub async fn begin_publishing(
+        &self,
+        now: Timestamp,
+    ) -> Result<Option<Publishing>, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
         let claimed: Vec<Uuid> =
             sqlx::query_scalar(include_str!("../queries/claim_publications.sql"))
                 .bind(PUBLISHED_AT_ONCE)
+                .bind(Instant(now))
                 .fetch_all(&mut *transaction)
                 .await?;
         if claimed.is_empty() {
@@ -64,6 +71,7 @@ impl Store {
         Ok(Some(Publishing {
             transaction,
             publications,
+            since: now,
         }))
     }
 }
@@ -113,7 +121,8 @@ impl Publishing {
             sqlx::query(include_str!("../queries/note_published.sql"))
                 .bind(&buildings)
                 .bind(&revisions)
-                .bind(Instant(now)),
+                .bind(Instant(now))
+                .bind(Instant(self.since)),
         ];
         for statement in statements {
             statement.execute(&mut *self.transaction).await?;

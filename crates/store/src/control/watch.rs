@@ -51,11 +51,20 @@ impl Store {
 
 fn seen_of(building: Uuid, row: &PgRow, now: Timestamp) -> Result<Vec<Happened>, StoreFailure> {
     let state = kept::state(building, row.try_get("state")?)?;
-    let shown = Shown {
-        battery_setpoint_w: row.try_get("battery_active_power_setpoint_w")?,
-        solar_setpoint_w: row.try_get("solar_active_power_setpoint_w")?,
-        solar_rated_w: row.try_get("solar_rated_power_w")?,
+    let column = |name: &str| -> Result<Vec<Option<i32>>, StoreFailure> {
+        let column: Option<Vec<Option<i32>>> = row.try_get(name)?;
+        Ok(column.unwrap_or_default())
     };
+    let rated = column("solar_rated_w")?;
+    let records = column("battery_setpoint_w")?.into_iter();
+    let records = records.zip(column("solar_setpoint_w")?).zip(rated);
+    let shown = records.map(
+        |((battery_setpoint_w, solar_setpoint_w), solar_rated_w)| Shown {
+            battery_setpoint_w,
+            solar_setpoint_w,
+            solar_rated_w,
+        },
+    );
     let happened = |action_uuid| Happened {
         building,
         action_uuid,
@@ -63,8 +72,6 @@ fn seen_of(building: Uuid, row: &PgRow, now: Timestamp) -> Result<Vec<Happened>,
         at: now,
         detail: "telemetry shows the setpoint".to_owned(),
     };
-    Ok(seen(state.desired(), shown)
-        .into_iter()
-        .map(happened)
-        .collect())
+    let seen = shown.flat_map(|shown| seen(state.desired(), shown));
+    Ok(seen.map(happened).collect())
 }

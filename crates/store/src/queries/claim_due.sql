@@ -1,5 +1,5 @@
 -- Whoever is locked has someone else at work on it, and is found again if that leaves anything due.
-select state.building_uuid, state.revision, state.state, state.due_at,
+select state.building_uuid, state.revision, state.issued_at, state.state, state.due_at,
        building.consumption_compensated_curtailment
 from control_state state
 join building on building.uuid = state.building_uuid

@@ -1,17 +1,26 @@
--- The newest record of each building, if it was received after the document could be known. Its own time
--- may be off by the five minutes that a controller's clock may be ahead, and bounds the search.
-select state.building_uuid, state.state, newest.battery_active_power_setpoint_w,
-       newest.solar_active_power_setpoint_w, newest.solar_rated_power_w
+-- With the newest records of each building that were made and received after its document could be known; a
+-- controller's clock may lag by two seconds. Several records, since more than one may have come since the last
+-- look, and one whose time is ahead stays the newest for a while. A section that is unavailable shows nothing.
+select state.building_uuid, state.state, shown.battery_setpoint_w, shown.solar_setpoint_w, shown.solar_rated_w
 from control_state state
 left join lateral (
-    select record.received_at, record.battery_active_power_setpoint_w,
-           record.solar_active_power_setpoint_w, record.solar_rated_power_w
-    from telemetry_record record
-    where record.building_uuid = state.building_uuid
-      and record.time > state.watched_since - interval '5 minutes'
-    order by record.time desc
-    limit 1
-) newest on newest.received_at > state.watched_since
+    select array_agg(newest.battery_setpoint_w) as battery_setpoint_w,
+           array_agg(newest.solar_setpoint_w) as solar_setpoint_w,
+           array_agg(newest.solar_rated_w) as solar_rated_w
+    from (
+        select case when record.battery_status < 2 then record.battery_active_power_setpoint_w end
+                   as battery_setpoint_w,
+               case when record.solar_status < 2 then record.solar_active_power_setpoint_w end
+                   as solar_setpoint_w,
+               record.solar_rated_power_w as solar_rated_w
+        from telemetry_record record
+        where record.building_uuid = state.building_uuid
+          and record.time > state.watched_since - interval '2 seconds'
+          and record.received_at > state.watched_since
+        order by record.time desc
+        limit 20
+    ) newest
+) shown on true
 where state.watched_since is not null and state.building_uuid > $1
 order by state.building_uuid
 limit $2

@@ -16,7 +16,7 @@ with published as (
     from published
 )
 update control_state
-set watched_since = $3
+set watched_since = $4
 where building_uuid in (
     select building_uuid from published where family in ('inverters', 'battery')
 )

@@ -105,7 +105,9 @@ fn socket(socket: &Socket) -> Value {
 fn setpoints(setpoints: &Setpoints) -> Object {
     let mut tree = Object::new();
     put(&mut tree, "action_uuid", json!(setpoints.action_uuid));
-    list(&mut tree, "values", &setpoints.values, setpoint_value);
+    // Also where only a kill switch is in force.
+    let values: Vec<Value> = setpoints.values.iter().map(setpoint_value).collect();
+    put(&mut tree, "values", values);
     let end = setpoints.end.as_ref();
     put(&mut tree, "until", until(end.map(|(at, _)| *at)));
     if let Some((_, fallback)) = end {

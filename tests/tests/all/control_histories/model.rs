@@ -45,9 +45,9 @@ pub(crate) struct Model<'a> {
     holds: BTreeMap<Slot, Vec<Hold<'a>>>,
 }
 
-fn ceiling(at: Timestamp, seconds: i32) -> Timestamp {
-    let micros = at.micros() + i64::from(seconds) * 1_000_000;
-    Timestamp::from_seconds((micros + 999_999).div_euclid(1_000_000))
+/// An action counts from the second in which it was taken.
+fn end(at: Timestamp, seconds: i32) -> Timestamp {
+    Timestamp::from_seconds(at.micros().div_euclid(1_000_000) + i64::from(seconds))
 }
 
 impl<'a> Model<'a> {
@@ -69,17 +69,17 @@ impl<'a> Model<'a> {
                         InverterTimeout::Seconds(seconds) => Some(*seconds),
                         InverterTimeout::Cleared => None,
                     };
-                    hold(Slot::Inverters, sticky.map(|it| ceiling(from, it)));
+                    hold(Slot::Inverters, sticky.map(|it| end(from, it)));
                 }
                 Action::Battery { timeout_s, .. } => {
-                    hold(Slot::Battery, Some(ceiling(from, *timeout_s)));
+                    hold(Slot::Battery, Some(end(from, *timeout_s)));
                 }
                 Action::GridTarget { duration_s, .. } => {
-                    hold(Slot::Grid, Some(ceiling(from, *duration_s)));
+                    hold(Slot::Grid, Some(end(from, *duration_s)));
                 }
                 Action::EvSockets(wishes) => {
                     for wish in wishes {
-                        let until = ceiling(from, wish.timeout_s);
+                        let until = end(from, wish.timeout_s);
                         hold(Slot::Socket(wish.sensor_uuid), Some(until));
                     }
                 }
@@ -88,7 +88,7 @@ impl<'a> Model<'a> {
                     ..
                 } => {
                     minutes = fallback_timeout_minutes.unwrap_or(minutes);
-                    let until = (minutes > 0).then(|| ceiling(from, minutes * 60));
+                    let until = (minutes > 0).then(|| end(from, minutes * 60));
                     hold(Slot::Setpoints, until);
                 }
                 Action::FcrPlan { start, stop, .. } => hold(Slot::Block(*start), Some(*stop)),
@@ -288,8 +288,9 @@ impl<'a> Model<'a> {
                 let end = hold.until.map(|until| (until, fallback));
                 return Command { values, end };
             }
-            // What the next one finds: nothing where this was refused, the fallback where it fired.
-            if self.refused_at(hold.action_uuid).is_some() {
+            // What the next one finds: nothing where this brought what it found and was refused, the
+            // fallback where it fired.
+            if new.is_some() && self.refused_at(hold.action_uuid).is_some() {
                 values.clear();
             }
             if hold

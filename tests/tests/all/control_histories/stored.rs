@@ -69,18 +69,22 @@ impl Driver {
             idempotency_key: None,
             sensors: &[],
         };
-        let acted = self.store.act(wish, now, |facts| {
-            if let Action::Setpoints {
-                fallback_timeout_minutes: minutes,
-                fallback,
-                ..
-            } = &action
-                && facts.state.lacks_fallback(*minutes, fallback.as_deref())
-            {
-                return Err(());
-            }
-            Ok(action.clone())
-        });
+        let acted = self.store.act(
+            wish,
+            || now,
+            |facts| {
+                if let Action::Setpoints {
+                    fallback_timeout_minutes: minutes,
+                    fallback,
+                    ..
+                } = &action
+                    && facts.state.lacks_fallback(*minutes, fallback.as_deref())
+                {
+                    return Err(());
+                }
+                Ok(action.clone())
+            },
+        );
         let acted = acted.await.unwrap().unwrap();
         if acted == Acted::Refused(()) {
             return;

@@ -45,6 +45,9 @@ impl State {
         replaced(old.as_ref().map(|it| it.action_uuid), ended);
         self.replace_without_entry(About::Setpoints, ended);
         let held = old.map_or_else(Vec::new, |old| old.values);
+        if values.is_some() {
+            self.setpoints_of = Some(action_uuid);
+        }
         let values = values.map_or(held, <[SetpointValue]>::to_vec);
         let end = (self.kill_switch_minutes > 0).then(|| {
             let seconds = self.kill_switch_minutes.saturating_mul(SECONDS_PER_MINUTE);
@@ -70,8 +73,10 @@ impl State {
         let Some(refused) = setpoints.filter(|it| it.action_uuid == action_uuid) else {
             return;
         };
-        refused.values.clear();
-        if refused.end.is_none() {
+        if self.setpoints_of == Some(action_uuid) {
+            refused.values.clear();
+        }
+        if refused.values.is_empty() && refused.end.is_none() {
             self.desired.setpoints = None;
         }
     }

@@ -174,7 +174,14 @@ impl<'a> Model<'a> {
     fn setpoints(&self, now: Timestamp) -> Option<Setpoints> {
         let last = self.last(Slot::Setpoints)?;
         let mut command = self.command(last.action_uuid);
-        if self.refused_at(last.action_uuid).is_some() {
+        let brought = matches!(
+            last.action,
+            Action::Setpoints {
+                values: Some(_),
+                ..
+            }
+        );
+        if brought && self.refused_at(last.action_uuid).is_some() {
             command.values.clear();
         }
         if let Some((_, fallback)) = command.end.take_if(|(until, _)| *until <= now) {
