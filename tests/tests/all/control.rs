@@ -1,6 +1,8 @@
 //! Control end to end: actions over HTTP, desired documents over a real broker, a clock of the test's own
 //! where that saves waiting.
 
+#[path = "control/acted.rs"]
+mod acted;
 #[path = "control/broker.rs"]
 mod broker;
 #[path = "control/fates.rs"]
@@ -11,6 +13,8 @@ mod faults;
 mod site;
 #[path = "control/state_table.rs"]
 mod state_table;
+#[path = "control/timeouts.rs"]
+mod timeouts;
 
 use domain::control::Outcome;
 use serde_json::{Value, json};

@@ -175,36 +175,62 @@ async fn a_cancellation_is_confirmed_once_the_controller_has_the_document_withou
     assert_eq!(cancel["ended_at"], NOON + 5);
 }
 
+/// A record of now with these setpoints, in watt.
+fn setpoints(site: &ControlSite, battery_w: i32, solar_w: i32) -> Record {
+    let time = Timestamp::from_micros(site.api.clock.now_micros());
+    Record::Telemetry(TelemetryRecord {
+        time,
+        main_meter: None,
+        battery: Some(Battery {
+            status: Status::Available,
+            active_power_w: Some(0),
+            active_power_setpoint_w: Some(battery_w),
+            baseline_power_w: None,
+            soc_percent: None,
+            charge_limit_w: None,
+            remaining_charge_time_s: None,
+            discharge_limit_w: None,
+            remaining_discharge_time_s: None,
+        }),
+        solar: Some(Solar {
+            status: Status::Available,
+            active_power_w: Some(0),
+            active_power_setpoint_w: Some(solar_w),
+            rated_power_w: Some(8_000),
+            min_power_w: None,
+            max_power_w: None,
+            baseline_power_w: None,
+        }),
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_comes_before_the_brokers_confirmation_counts_and_so_does_one_among_several()
+{
+    let mut site = ControlSite::new().await;
+    site.documents.revision(site.building, 1).await;
+    site.stop_control().await;
+    let action = site.act(charge(1_000, 600)).await;
+    let now = || Timestamp::from_micros(site.api.clock.now_micros());
+    let publishing = site.store.begin_publishing(now()).await.unwrap().unwrap();
+    for battery_w in [0, 1_000, 300] {
+        site.api.clock.advance(std::time::Duration::from_millis(20));
+        site.ingest(setpoints(&site, battery_w, 0)).await;
+    }
+    site.api.advance_seconds(1);
+    publishing.confirm(&[true], now()).await.unwrap();
+    site.store
+        .watch_telemetry(uuid::Uuid::nil(), now())
+        .await
+        .unwrap();
+    let action = site.action(&action).await;
+    assert_eq!(steps(&action), ["accepted", "published", "confirmed"]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn telemetry_that_shows_the_setpoint_confirms() {
     let site = ControlSite::new().await;
-    let record = |battery_w: i32, solar_w: i32| {
-        let time = Timestamp::from_micros(site.api.clock.now_micros());
-        Record::Telemetry(TelemetryRecord {
-            time,
-            main_meter: None,
-            battery: Some(Battery {
-                status: Status::Available,
-                active_power_w: Some(0),
-                active_power_setpoint_w: Some(battery_w),
-                baseline_power_w: None,
-                soc_percent: None,
-                charge_limit_w: None,
-                remaining_charge_time_s: None,
-                discharge_limit_w: None,
-                remaining_discharge_time_s: None,
-            }),
-            solar: Some(Solar {
-                status: Status::Available,
-                active_power_w: Some(0),
-                active_power_setpoint_w: Some(solar_w),
-                rated_power_w: Some(8_000),
-                min_power_w: None,
-                max_power_w: None,
-                baseline_power_w: None,
-            }),
-        })
-    };
+    let record = |battery_w, solar_w| setpoints(&site, battery_w, solar_w);
     // What was shown before the action proves nothing.
     site.ingest(record(-1_000, -4_000)).await;
     let battery =

@@ -1,82 +1,10 @@
 //! Processes and servers that die between a wish and its fate. Real processes, real time.
 
-use super::site::fleet;
+use super::acted::{Acted, curtailment};
 use crate::WATTLINE;
-use crate::records::now;
-use serde_json::{Value, json};
-use std::time::{Duration, Instant};
-use testkit::{
-    Client, DesiredDocuments, Direction, Method, Mode, Proxy, ReceivedDocument, Running, World,
-    eventually,
-};
-use uuid::Uuid;
-
-/// A building in the world that an operator acts on.
-struct Acted {
-    world: World,
-    building: Uuid,
-    documents: DesiredDocuments,
-    _api: Running,
-    client: Client,
-}
-
-impl Acted {
-    async fn new() -> Self {
-        let world = World::new(WATTLINE, Mode::Direct).await;
-        Self::of(world).await
-    }
-
-    async fn of(world: World) -> Self {
-        let building = Uuid::new_v4();
-        let uuids = || [Uuid::new_v4(), Uuid::new_v4()];
-        world.apply_fleet(&fleet(building, uuids(), uuids()));
-        let api = world.start(&["api"]);
-        api.ready().await;
-        Self {
-            documents: DesiredDocuments::subscribe(world.mqtt_port()).await,
-            client: world.client().await,
-            world,
-            building,
-            _api: api,
-        }
-    }
-
-    async fn act(&self, body: &Value) -> String {
-        let path = format!("/buildings/{}/actions/", self.building);
-        let answer = self.client.send(Method::POST, &path, Some(body)).await;
-        assert_eq!(answer.status, 204, "{}", answer.text);
-        answer
-            .header("location")
-            .trim_start_matches("/public-api")
-            .to_owned()
-    }
-
-    async fn reaches(&self, location: &str, status: &str) -> Value {
-        eventually(async || {
-            let (_, action) = self.client.get(location).await;
-            if action["status"] == status {
-                Ok(action)
-            } else {
-                Err(action)
-            }
-        })
-        .await
-    }
-
-    fn revisions(&self) -> Vec<i64> {
-        let received = self.documents.of(self.building);
-        received.iter().map(ReceivedDocument::revision).collect()
-    }
-}
-
-fn curtailment(percentage: i32, timeout: Option<i32>) -> Value {
-    let mut body = json!({"inverters_set_power_percentage": percentage});
-    if let Some(timeout) = timeout {
-        body["inverters_set_power_timeout"] = json!(timeout);
-        body["inverters_set_power_timeout_percentage"] = json!(70);
-    }
-    body
-}
+use serde_json::Value;
+use std::time::Duration;
+use testkit::{DesiredDocuments, Direction, Method, Mode, Proxy, World, eventually};
 
 fn published(action: &Value) -> usize {
     let steps = action["history"].as_array().unwrap().iter();
@@ -129,7 +57,7 @@ async fn what_was_answered_is_published_though_the_api_died_and_control_was_away
         world,
         documents,
         building,
-        _api: mut api,
+        mut api,
         ..
     } = acted;
     api.kill();
@@ -137,80 +65,6 @@ async fn what_was_answered_is_published_though_the_api_died_and_control_was_away
     let document = documents.revision(building, 2).await;
     let uuid = document.body["inverters"]["action_uuid"].as_str().unwrap();
     assert!(action.contains(uuid));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_real_timeout_ends_at_its_second_also_while_the_api_is_away() {
-    let acted = Acted::new().await;
-    let control = acted.world.start(&["control"]);
-    control.ready().await;
-    let asked = now();
-    acted.act(&curtailment(10, Some(60))).await;
-    let first = acted.documents.revision(acted.building, 2).await;
-    let until = first.body["inverters"]["until"].as_i64().unwrap();
-    assert!((asked + 60..=now() + 60).contains(&until), "{until}");
-    let Acted {
-        _api: mut api,
-        documents,
-        building,
-        ..
-    } = acted;
-    api.kill();
-    let fallback = eventually_late(&documents, building, 3).await;
-    let late = now() - until;
-    assert!((0..=1).contains(&late), "{late} s late");
-    assert_eq!(fallback.body["inverters"]["power_percentage"], 70);
-    assert_eq!(fallback.body["inverters"]["until"], Value::Null);
-    assert_eq!(documents.of(building).len(), 3, "once");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_timeout_that_passed_while_control_was_dead_is_made_up_for_at_once_and_once() {
-    let acted = Acted::new().await;
-    let mut control = acted.world.start(&["control"]);
-    let action = acted.act(&curtailment(10, Some(60))).await;
-    acted.reaches(&action, "published").await;
-    let first = acted.documents.revision(acted.building, 2).await;
-    let until = first.body["inverters"]["until"].as_i64().unwrap();
-    control.kill();
-    let left = u64::try_from(until + 2 - now()).unwrap();
-    tokio::time::sleep(Duration::from_secs(left)).await;
-    assert_eq!(acted.revisions().last(), Some(&2));
-
-    let control = acted.world.start(&["control"]);
-    control.ready().await;
-    let ready = Instant::now();
-    let fallback = acted.documents.revision(acted.building, 3).await;
-    assert!(fallback.at.saturating_duration_since(ready) <= Duration::from_secs(2));
-    assert_eq!(fallback.body["inverters"]["power_percentage"], 70);
-    let over = acted.reaches(&action, "expired").await;
-    assert_eq!(over["ended_at"], until);
-    // Another change comes behind whatever else there might have been.
-    acted.act(&curtailment(50, None)).await;
-    acted.documents.revision(acted.building, 4).await;
-    let of_fallback = |it: &&ReceivedDocument| it.revision() == 3;
-    assert_eq!(
-        acted
-            .documents
-            .of(acted.building)
-            .iter()
-            .filter(of_fallback)
-            .count(),
-        1
-    );
-}
-
-/// More patience than for anything else: a minute passes by itself.
-async fn eventually_late(
-    documents: &DesiredDocuments,
-    building: Uuid,
-    revision: i64,
-) -> ReceivedDocument {
-    testkit::eventually_within(Duration::from_secs(90), async || {
-        let last = documents.of(building).pop();
-        last.filter(|it| it.revision() >= revision).ok_or("not yet")
-    })
-    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -366,4 +220,36 @@ async fn a_control_process_that_is_frozen_while_it_publishes_holds_nobody_up_for
         3,
         "what is retained"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn control_stops_at_once_also_with_a_document_on_its_way() {
+    let acted = Acted::new().await;
+    for _ in 0..3 {
+        let mut control = acted.world.start(&["control"]);
+        control.ready().await;
+        acted.act(&curtailment(10, None)).await;
+        control.signal("TERM");
+        assert!(control.wait(Duration::from_secs(5)).success());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_times_of_actions_that_come_at_once_follow_their_order() {
+    let acted = Acted::new().await;
+    let path = format!("/buildings/{}/actions/", acted.building);
+    let body = curtailment(10, None);
+    let posts = (0..40).map(|_| acted.client.send(Method::POST, &path, Some(&body)));
+    for answer in futures_util::future::join_all(posts).await {
+        assert_eq!(answer.status, 204, "{}", answer.text);
+    }
+    let times = "select count(*) from action where ended_at < created_at";
+    assert_eq!(acted.world.count(times).await, 0);
+    let order = "select count(*) from (select created_at, lag(created_at) over (order by number)
+        as before from action) actions where created_at < before";
+    assert_eq!(acted.world.count(order).await, 0);
+    let steps =
+        "select count(*) from (select at, lag(at) over (partition by action_uuid order by number)
+        as before from action_step) steps where at < before";
+    assert_eq!(acted.world.count(steps).await, 0);
 }

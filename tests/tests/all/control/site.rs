@@ -19,7 +19,7 @@ pub(crate) struct ControlSite {
     pub(crate) world: World,
     pub(crate) api: ApiUnderClock,
     control: Option<ControlUnderClock>,
-    store: Store,
+    pub(crate) store: Store,
     pub(crate) documents: DesiredDocuments,
     pub(crate) client: Client,
     pub(crate) building: Uuid,
