@@ -15,13 +15,17 @@ pub(crate) const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// How often the outbox is looked at when nobody told of anything in it.
 pub(crate) const OUTBOX_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Documents on their way to the broker at once; the store takes as many.
+/// Documents on their way to the broker at once.
 pub(crate) const IN_FLIGHT: u16 = 256;
 
-/// How long the broker may take to confirm all of them.
-pub(crate) const CONFIRMED_WITHIN: Duration = Duration::from_secs(10);
+/// How long the broker may take to confirm all of them. The database ends a transaction that waits for longer than
+/// twice this.
+pub(crate) const CONFIRMED_WITHIN: Duration = Duration::from_secs(5);
 
-/// A silent broker is given up after twice this.
+/// How long the database may take for a step; a connection on which nothing comes any more is given up then.
+pub(crate) const DATABASE_PATIENCE: Duration = Duration::from_secs(20);
+
+/// A silent broker is given up after twice this; it gives up a silent client after one and a half times this.
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 /// How long the broker remembers a session that holds nothing: it tells whether the broker lost its memory.

@@ -1,6 +1,6 @@
 //! Clears away what is older than it is kept; any number of processes may do so at once.
 
-use crate::config::{HOUSEKEEPING_INTERVAL, Handles, KEPT};
+use crate::config::{HOUSEKEEPING_INTERVAL, Handles, KEPT, MAY_BE_LOST};
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
 use store::Store;
@@ -10,7 +10,10 @@ pub(crate) async fn run(store: Store, handles: Handles, shutdown: Shutdown) {
     let mut backoff = Backoff::default();
     let clear = async {
         loop {
-            match store.clear_control(handles.now().minus(KEPT)).await {
+            let now = handles.now();
+            // As long as a broker may have to be told again that a building is no more.
+            let removed_before = now.minus(MAY_BE_LOST);
+            match store.clear_control(now.minus(KEPT), removed_before).await {
                 Ok(0) => {
                     backoff.reset();
                     sleep(HOUSEKEEPING_INTERVAL).await;

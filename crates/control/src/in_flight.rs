@@ -71,11 +71,17 @@ impl InFlight {
         self.answers.iter().all(Option::is_some)
     }
 
-    /// The batch, and whether each document is confirmed.
-    pub(crate) fn into_parts(self) -> (Publishing, Vec<bool>) {
-        let confirmed = self.answers.iter().map(|it| *it == Some(true));
-        let confirmed = confirmed.collect();
-        (self.publishing, confirmed)
+    /// The batch, and what the broker answered to each document.
+    pub(crate) fn into_parts(self) -> (Publishing, Vec<Option<bool>>) {
+        (self.publishing, self.answers)
+    }
+
+    /// The broker cannot take the only document of this batch: whoever ended the connection, it comes behind all
+    /// others.
+    pub(crate) fn blame_the_only_one(&mut self) {
+        if let [answer @ None] = self.answers.as_mut_slice() {
+            *answer = Some(false);
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Publishes what stands in the outbox.
 
-use crate::config::{Config, Handles, IN_FLIGHT, KEEP_ALIVE, MAY_BE_LOST, SESSION_EXPIRY_SECONDS};
+use crate::config::{
+    Config, DATABASE_PATIENCE, Handles, IN_FLIGHT, KEEP_ALIVE, MAY_BE_LOST, SESSION_EXPIRY_SECONDS,
+};
 use crate::in_flight::InFlight;
 use crate::session::{self, Ended};
 use domain::time::Timestamp;
@@ -15,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::{Publication, Publishing, Store, StoreFailure, Unconfirmed};
 use tokio::sync::Notify;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 use wire::desired::{self, Document};
 
@@ -29,6 +31,9 @@ pub(crate) struct Publisher {
     outbox: Condition,
     between_connections: Backoff,
     between_claims: Backoff,
+    /// Documents that are taken at once: fewer after a connection was lost with some on their way, so that a slow
+    /// way, or one that the broker cannot take, does not hold up the others for ever.
+    at_once: u16,
     /// Documents published since then are to be published again: the broker may have lost them.
     again_since: Option<Timestamp>,
     /// Buildings for which somebody else may have published between our document and its confirmation.
@@ -58,6 +63,7 @@ impl Publisher {
             handles,
             between_connections: Backoff::default(),
             between_claims: Backoff::default(),
+            at_once: IN_FLIGHT,
             again_since: None,
             uncertain: Vec::new(),
         })
@@ -80,7 +86,6 @@ impl Publisher {
     /// The broker is there; what it may have lost is to be published again.
     pub(crate) fn connected(&mut self, session_present: bool) {
         self.broker.ready();
-        self.between_connections.reset();
         let since = if session_present {
             self.handles.now().minus(MAY_BE_LOST)
         } else {
@@ -91,10 +96,14 @@ impl Publisher {
 
     /// Takes what is to be published; when the database is away, how long to wait.
     pub(crate) async fn claim(&mut self) -> Result<Option<InFlight>, Duration> {
-        match self.try_claim().await {
+        let claimed = timeout(DATABASE_PATIENCE, self.try_claim()).await;
+        match claimed.unwrap_or_else(|_| Err(hung())) {
             Ok(claimed) => {
                 self.outbox.ready();
                 self.between_claims.reset();
+                if claimed.is_none() {
+                    self.between_connections.reset();
+                }
                 Ok(claimed.map(InFlight::new))
             }
             Err(failure) => {
@@ -113,37 +122,68 @@ impl Publisher {
             self.store.publish_again_since(since).await?;
             self.again_since = None;
         }
-        self.store.begin_publishing(self.handles.now()).await
+        let now = self.handles.now();
+        self.store.begin_publishing(self.at_once, now).await
     }
 
-    /// Notes what the broker has confirmed.
+    /// The connection was lost with documents on their way: what was answered counts.
+    pub(crate) async fn lose(&mut self, mut in_flight: InFlight) {
+        if self.at_once == 1 {
+            in_flight.blame_the_only_one();
+        }
+        self.at_once = (self.at_once / 2).max(1);
+        self.note(in_flight).await;
+    }
+
+    /// The broker has answered to all of them.
     pub(crate) async fn confirm(&mut self, in_flight: InFlight) {
+        self.at_once = self.at_once.saturating_mul(2).min(IN_FLIGHT);
+        self.between_connections.reset();
+        self.note(in_flight).await;
+    }
+
+    async fn note(&mut self, in_flight: InFlight) {
         let now = self.handles.now();
-        let (publishing, confirmed) = in_flight.into_parts();
-        let documents = publishing.publications().iter().zip(&confirmed);
-        let taken = documents.filter(|(_, confirmed)| **confirmed);
-        let new: Vec<Timestamp> = taken
-            .filter(|(publication, _)| !publication.again)
-            .filter_map(|(publication, _)| Some(publication.document.as_ref()?.0))
+        let (publishing, answers) = in_flight.into_parts();
+        let documents = publishing.publications().iter().zip(&answers);
+        let taken: Vec<_> = documents
+            .filter(|(_, answer)| **answer == Some(true))
+            .map(|(publication, _)| publication)
             .collect();
-        let published = confirmed.iter().filter(|confirmed| **confirmed).count();
-        match publishing.confirm(&confirmed, now).await {
-            Ok(()) => {
-                self.handles.metrics.update(|it| {
-                    it.add(Counter::ControlPublishedDocuments, published as u64);
-                    for issued_at in new {
-                        let micros = now.micros_since(issued_at).unsigned_abs();
-                        let seconds = Duration::from_micros(micros).as_secs_f64();
-                        it.observe(Histogram::ControlPublicationSeconds, seconds);
-                    }
-                });
-            }
+        let published = taken.len() as u64;
+        let new = taken.into_iter().filter(|publication| !publication.again);
+        let new = new.filter_map(|publication| Some(publication.document.as_ref()?.0));
+        let new: Vec<Timestamp> = new.collect();
+        let buildings = publishing.publications().iter().map(|it| it.building);
+        let buildings: Vec<Uuid> = buildings.collect();
+        let noted = timeout(DATABASE_PATIENCE, publishing.confirm(&answers, now)).await;
+        let noted = noted.unwrap_or_else(|_| {
+            Err(Unconfirmed {
+                buildings,
+                failure: hung(),
+            })
+        });
+        match noted {
+            Ok(()) => self.handles.metrics.update(|it| {
+                it.add(Counter::ControlPublishedDocuments, published);
+                for issued_at in new {
+                    let micros = now.micros_since(issued_at).unsigned_abs();
+                    let seconds = Duration::from_micros(micros).as_secs_f64();
+                    it.observe(Histogram::ControlPublicationSeconds, seconds);
+                }
+            }),
             Err(Unconfirmed { buildings, failure }) => {
                 self.outbox.not_ready(failure.to_string());
                 self.uncertain.extend(buildings);
             }
         }
     }
+}
+
+/// The database has taken a statement and says nothing.
+pub(crate) fn hung() -> StoreFailure {
+    let seconds = DATABASE_PATIENCE.as_secs();
+    StoreFailure::Transient(format!("database: no answer within {seconds} s"))
 }
 
 /// The bytes of a publication; none where the building is no more.

@@ -7,7 +7,7 @@ use ops::shutdown::Shutdown;
 use rumqttc::Outgoing;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{ConnAck, Packet};
-use rumqttc::v5::{AsyncClient, ConnectionError, Event};
+use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ struct Session {
 /// Publishes over one connection, until it is lost or `shutdown`.
 pub(crate) async fn run(publisher: &mut Publisher, shutdown: &Shutdown) -> Ended {
     let capacity = usize::from(IN_FLIGHT) + 1;
-    let (client, mut eventloop) = AsyncClient::new(publisher.options.clone(), capacity);
+    let (client, eventloop) = AsyncClient::new(publisher.options.clone(), capacity);
     let mut session = Session {
         client,
         in_flight: None,
@@ -51,36 +51,47 @@ pub(crate) async fn run(publisher: &mut Publisher, shutdown: &Shutdown) -> Ended
         next_look: Instant::now(),
         stopping: false,
     };
-    let wakeup = Arc::clone(&publisher.wakeup);
-    loop {
-        if session.stopping && session.in_flight.is_none() {
-            return Ended::Stopped;
-        }
-        // The poll is not dropped before it is ready: it may be in the middle of a packet.
-        let mut poll = pin!(eventloop.poll());
-        let event = loop {
-            let idle = session.connected && session.in_flight.is_none() && !session.stopping;
-            select! {
-                event = &mut poll => break event,
-                () = wakeup.notified(), if idle => session.hand_over(publisher).await,
-                () = sleep_until(session.next_look), if idle => session.hand_over(publisher).await,
-                () = sleep_until(session.overdue()), if session.in_flight.is_some() => {
-                    return Ended::Lost("the broker does not confirm what is published".to_owned());
-                }
-                () = shutdown.requested(), if !session.stopping => session.stopping = true,
-            }
-            if session.stopping && session.in_flight.is_none() {
-                // Without a farewell: no last will depends on it.
-                return Ended::Stopped;
-            }
-        };
-        if let Err(ended) = session.receive(event, publisher).await {
-            return ended;
-        }
+    let ended = session.publish(eventloop, publisher, shutdown).await;
+    if let Some(in_flight) = session.in_flight.take() {
+        publisher.lose(in_flight).await;
     }
+    ended
 }
 
 impl Session {
+    async fn publish(
+        &mut self,
+        mut eventloop: EventLoop,
+        publisher: &mut Publisher,
+        shutdown: &Shutdown,
+    ) -> Ended {
+        let wakeup = Arc::clone(&publisher.wakeup);
+        loop {
+            // The poll is not dropped before it is ready: it may be in the middle of a packet.
+            let mut poll = pin!(eventloop.poll());
+            let event = loop {
+                if self.stopping && self.in_flight.is_none() {
+                    // Without a farewell: no last will depends on it.
+                    return Ended::Stopped;
+                }
+                let idle = self.connected && self.in_flight.is_none();
+                select! {
+                    event = &mut poll => break event,
+                    () = wakeup.notified(), if idle => self.hand_over(publisher).await,
+                    () = sleep_until(self.next_look), if idle => self.hand_over(publisher).await,
+                    () = sleep_until(self.overdue()), if self.in_flight.is_some() => {
+                        let cause = "the broker does not confirm what is published";
+                        return Ended::Lost(cause.to_owned());
+                    }
+                    () = shutdown.requested(), if !self.stopping => self.stopping = true,
+                }
+            };
+            if let Err(ended) = self.receive(event, publisher).await {
+                return ended;
+            }
+        }
+    }
+
     fn overdue(&self) -> Instant {
         let since = self
             .in_flight

@@ -1,13 +1,14 @@
 //! What happens by itself, and what controllers did.
 
-use crate::config::{Handles, TICK, WATCH_INTERVAL};
+use crate::config::{DATABASE_PATIENCE, Handles, TICK, WATCH_INTERVAL};
+use crate::publisher::hung;
 use domain::time::Timestamp;
 use ops::metrics::{Counter, Histogram};
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
 use std::time::Duration;
 use store::{CONTROL_LIMIT, Store, StoreFailure};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 
 /// Where a look at all telemetry stands.
@@ -29,7 +30,9 @@ pub(crate) async fn run(store: Store, handles: Handles, shutdown: Shutdown) {
     while !shutdown.is_requested() {
         // One that is given up has changed nothing.
         let looked = tokio::select! {
-            looked = look(&store, &handles, &mut watch) => looked,
+            looked = timeout(DATABASE_PATIENCE, look(&store, &handles, &mut watch)) => {
+                looked.unwrap_or_else(|_| Err(hung()))
+            }
             () = shutdown.requested() => return,
         };
         let wait = match looked {
@@ -56,7 +59,6 @@ async fn look(store: &Store, handles: &Handles, watch: &mut Watch) -> Result<boo
     let reports = store.handle_reports(handles.now()).await?;
     let metrics = &handles.metrics;
     metrics.update(|it| it.add(Counter::ControlReports, count(reports)));
-    let watched = look_at_telemetry(store, handles.now(), watch).await?;
     let now = handles.now();
     let executed = store.execute_due(now).await?;
     metrics.update(|it| {
@@ -66,6 +68,7 @@ async fn look(store: &Store, handles: &Handles, watch: &mut Watch) -> Result<boo
             it.observe(Histogram::ControlLateSeconds, late.as_secs_f64());
         }
     });
+    let watched = look_at_telemetry(store, handles.now(), watch).await?;
     let limit = usize::try_from(CONTROL_LIMIT).unwrap_or(usize::MAX);
     Ok(watched || reports >= limit || executed.buildings >= limit)
 }

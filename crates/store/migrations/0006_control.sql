@@ -77,11 +77,12 @@ create table desired_outbox (
     building_uuid uuid not null,
     revision bigint not null,
     -- Published before, and again since the broker may have lost it: comes after what is new.
-    again boolean not null default false
+    again boolean not null default false,
+    -- Not before this moment; null: at once.
+    not_before timestamptz
 );
 
 create index desired_outbox_by_building on desired_outbox (building_uuid, revision);
-create index desired_outbox_by_turn on desired_outbox (again, number);
 
 -- The last revision that the broker confirmed. Who publishes for a building holds its row from before it reads the
 -- revision until the broker has confirmed it: so no revision comes after a higher one.
@@ -90,6 +91,14 @@ create table desired_publication (
     revision bigint not null default 0,
     published_at timestamptz
 ) with (fillfactor = 50);
+
+-- Who has begun to publish for a building, told before the first byte is sent and in a transaction of its own: it is
+-- there still when the process has died or lost its way, and bytes of it may arrive later. Whoever publishes next
+-- publishes once more when that cannot be any more.
+create table desired_attempt (
+    building_uuid uuid primary key,
+    attempts integer not null
+);
 
 -- What a controller reported on a revision. Its identity is building + time; the first one stored wins.
 create table report (

@@ -25,7 +25,7 @@ impl ControlUnderClock {
             mqtt_url: world.settings["WATTLINE_MQTT_URL"].clone(),
             client_id: format!("control-{}", Uuid::new_v4().simple()),
         };
-        let store = Store::open(&world.settings["WATTLINE_DATABASE_URL"], 4).unwrap();
+        let store = Store::open(&world.settings["WATTLINE_DATABASE_URL"], 5).unwrap();
         let handles = control::Handles {
             metrics: Metrics::new(),
             health: Health::new(),

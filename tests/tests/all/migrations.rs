@@ -55,7 +55,7 @@ async fn an_earlier_release_is_brought_up_to_date(edition: Edition) {
 
     // It has a control state, which is looked at and published.
     assert_eq!(store.execute_due(now).await.unwrap().buildings, 1);
-    let publishing = store.begin_publishing(now).await.unwrap().unwrap();
+    let publishing = store.begin_publishing(256, now).await.unwrap().unwrap();
     let [publication] = publishing.publications() else {
         panic!("{publishing:?}");
     };

@@ -1,7 +1,7 @@
 //! Taking a wish: judged, applied, stored and queued for publication in one transaction.
 
 use crate::building::kind;
-use crate::control::report::catch_up;
+use crate::control::report::catch_up_wholly;
 use crate::control::{Kept, fate, save};
 use crate::instant::Instant;
 use crate::{Store, StoreFailure};
@@ -73,7 +73,7 @@ impl Store {
     ) -> Result<Option<Acted<E>>, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
         let locked = Kept::lock(&mut transaction, wish.building, clock).await?;
-        let Some((mut kept, now)) = locked else {
+        let Some((mut kept, now)) = locked.filter(|(kept, _)| !kept.is_disabled) else {
             return Ok(None);
         };
         let earlier = earlier(&mut transaction, wish, now).await?;
@@ -84,7 +84,7 @@ impl Store {
             return Ok(Some(Acted::Repeated(action_uuid)));
         }
         let sensors = sensors(&mut transaction, wish).await?;
-        catch_up(&mut transaction, std::slice::from_mut(&mut kept), now).await?;
+        catch_up_wholly(&mut transaction, &mut kept, now).await?;
         let action = match judge(Facts {
             state: &kept.state,
             sensors: &sensors,

@@ -10,10 +10,15 @@ const CLEARED_AT_ONCE: i64 = 1_000;
 impl Store {
     /// Deletes some of the actions that ended before this moment, with their steps, and of the reports and audit
     /// entries from before; answers how many, 0 when there are none left.
+    /// Buildings that were removed before `removed_before` are forgotten.
     ///
     /// # Errors
     /// When the database does not take it.
-    pub async fn clear_control(&self, before: Timestamp) -> Result<u64, StoreFailure> {
+    pub async fn clear_control(
+        &self,
+        before: Timestamp,
+        removed_before: Timestamp,
+    ) -> Result<u64, StoreFailure> {
         let mut cleared = 0;
         for statement in [
             include_str!("../queries/clear_actions.sql"),
@@ -27,6 +32,10 @@ impl Store {
                 .await?;
             cleared += deleted.rows_affected();
         }
+        sqlx::query(include_str!("../queries/clear_publications.sql"))
+            .bind(Instant(removed_before))
+            .execute(&self.pool)
+            .await?;
         Ok(cleared)
     }
 }

@@ -1,6 +1,6 @@
 //! What happens by itself.
 
-use crate::control::report::catch_up;
+use crate::control::report::{catch_up, catch_up_wholly};
 use crate::control::{CONTROL_LIMIT, Kept, kept, save};
 use crate::instant::Instant;
 use crate::{Store, StoreFailure};
@@ -35,9 +35,9 @@ impl Store {
         }
         let mut all: Vec<Kept> = rows.iter().map(Kept::of).collect::<Result<_, _>>()?;
         let first_due = first_due(&rows)?;
-        kept::with_grid_limits(&mut transaction, &mut all, now).await?;
-        catch_up(&mut transaction, &mut all, now).await?;
-        save(&mut transaction, &all, now).await?;
+        kept::with_surroundings(&mut transaction, &mut all, now).await?;
+        let until = catch_up(&mut transaction, &mut all, now).await?;
+        save(&mut transaction, &all, until).await?;
         transaction.commit().await?;
         Ok(Executed {
             buildings: all.len(),
@@ -69,7 +69,7 @@ pub(crate) async fn surroundings_changed(
     let Some((mut kept, now)) = Kept::lock(connection, building, || now).await? else {
         return Ok(true);
     };
-    catch_up(connection, std::slice::from_mut(&mut kept), now).await?;
+    catch_up_wholly(connection, &mut kept, now).await?;
     save(connection, std::slice::from_ref(&kept), now).await?;
     Ok(kept.fits())
 }

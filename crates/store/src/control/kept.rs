@@ -28,12 +28,14 @@ pub(crate) struct Kept {
     /// The actions without an entry when the row was read: a report from before they were over may tell of
     /// them still.
     pub(crate) without_entry: Vec<Uuid>,
+    /// Whether the building is one to its users.
+    pub(crate) is_disabled: bool,
     /// Whether the revision was raised since the row was read.
     pub(crate) is_new: bool,
 }
 
 impl Kept {
-    /// Reads a row of `control_state` with `consumption_compensated_curtailment`.
+    /// Reads a row of `control_state`; its surroundings are added by [`with_surroundings`].
     pub(crate) fn of(row: &PgRow) -> Result<Self, StoreFailure> {
         let building = row.try_get("building_uuid")?;
         let state = state(building, row.try_get("state")?)?;
@@ -44,10 +46,8 @@ impl Kept {
             issued_at,
             without_entry: state.without_entry(),
             state,
-            surroundings: Surroundings {
-                consumption_compensated: row.try_get("consumption_compensated_curtailment")?,
-                grid_limits: Vec::new(),
-            },
+            surroundings: Surroundings::default(),
+            is_disabled: false,
             is_new: false,
         })
     }
@@ -59,6 +59,11 @@ impl Kept {
         building: Uuid,
         clock: impl Fn() -> Timestamp,
     ) -> Result<Option<(Self, Timestamp)>, StoreFailure> {
+        // Who removes the building locks it before its state; so does this, since an action refers to it.
+        sqlx::query("select from building where uuid = $1 for key share")
+            .bind(building)
+            .execute(&mut *connection)
+            .await?;
         let row = sqlx::query(include_str!("../queries/lock_control_state.sql"))
             .bind(building)
             .fetch_optional(&mut *connection)
@@ -68,7 +73,7 @@ impl Kept {
         };
         let mut kept = Self::of(&row)?;
         let now = kept.not_before(clock());
-        with_grid_limits(connection, std::slice::from_mut(&mut kept), now).await?;
+        with_surroundings(connection, std::slice::from_mut(&mut kept), now).await?;
         Ok(Some((kept, now)))
     }
 
@@ -124,18 +129,24 @@ pub(crate) fn state(building: Uuid, json: serde_json::Value) -> Result<State, St
     })
 }
 
-/// Adds the occurrences that have not ended.
-pub(crate) async fn with_grid_limits(
+/// Adds the flags of the buildings, and the occurrences that have not ended.
+pub(crate) async fn with_surroundings(
     connection: &mut PgConnection,
     all: &mut [Kept],
     now: Timestamp,
 ) -> Result<(), StoreFailure> {
-    if all.is_empty() {
-        return Ok(());
-    }
     let buildings: Vec<Uuid> = all.iter().map(|kept| kept.building).collect();
+    let rows = sqlx::query(include_str!("../queries/control_flags.sql"))
+        .bind(&buildings)
+        .fetch_all(&mut *connection)
+        .await?;
+    let mut flags: HashMap<Uuid, (bool, bool)> = HashMap::new();
+    for row in &rows {
+        let told = (row.try_get(1)?, row.try_get(2)?);
+        flags.insert(row.try_get(0)?, told);
+    }
     let rows = sqlx::query(include_str!("../queries/lasting_grid_limits.sql"))
-        .bind(buildings)
+        .bind(&buildings)
         .bind(Instant(now))
         .fetch_all(connection)
         .await?;
@@ -146,7 +157,12 @@ pub(crate) async fn with_grid_limits(
         limits.entry(building).or_default().push(limit);
     }
     for kept in all {
-        kept.surroundings.grid_limits = limits.remove(&kept.building).unwrap_or_default();
+        let (compensated, disabled) = flags.remove(&kept.building).unwrap_or_default();
+        kept.is_disabled = disabled;
+        kept.surroundings = Surroundings {
+            consumption_compensated: compensated,
+            grid_limits: limits.remove(&kept.building).unwrap_or_default(),
+        };
     }
     Ok(())
 }

@@ -6,10 +6,15 @@ use crate::{Store, StoreFailure};
 use domain::control::Desired;
 use domain::time::Timestamp;
 use sqlx::{PgConnection, Postgres, Row, Transaction};
+use std::time::Duration;
 use uuid::Uuid;
 
-/// Documents that one transaction takes: as many as are on the way to the broker at once.
-const PUBLISHED_AT_ONCE: i64 = 256;
+/// When a document that the broker has refused is tried again.
+const REFUSED_AGAIN: Duration = Duration::from_secs(10);
+
+/// When nothing that another process had sent can arrive any more: longer than a broker keeps a connection that
+/// has fallen silent, one and a half times the keep-alive of control.
+const NOTHING_ARRIVES: Duration = Duration::from_secs(20);
 
 /// What is to be published of a building.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +27,8 @@ pub struct Publication {
     pub document: Option<(Timestamp, Desired)>,
     /// Whether it is published again without any change.
     pub again: bool,
-    /// The last row of the outbox that it settles.
-    settles: i64,
+    /// The rows of the outbox that it settles.
+    settles: Vec<i64>,
 }
 
 /// Documents on their way to the broker. Until it is confirmed or dropped nobody else publishes for
@@ -47,7 +52,7 @@ pub struct Unconfirmed {
 }
 
 impl Store {
-    /// Takes what is to be published at `now`, the oldest first, new documents before repetitions; none when there
+    /// Takes what is to be published at `now`, of `at_most` buildings, the oldest first, new documents before repetitions; none when there
     /// is nothing, or others are at work on it. A building of which something is due waits until that has
     /// happened, so that nothing is published that is over.
     ///
@@ -55,18 +60,23 @@ impl Store {
     /// When the database does not answer.
     pub async fn begin_publishing(
         &self,
+        at_most: u16,
         now: Timestamp,
     ) -> Result<Option<Publishing>, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
         let claimed: Vec<Uuid> =
             sqlx::query_scalar(include_str!("../queries/claim_publications.sql"))
-                .bind(PUBLISHED_AT_ONCE)
+                .bind(i64::from(at_most))
                 .bind(Instant(now))
                 .fetch_all(&mut *transaction)
                 .await?;
         if claimed.is_empty() {
             return Ok(None);
         }
+        sqlx::query(include_str!("../queries/insert_attempts.sql"))
+            .bind(&claimed)
+            .execute(&self.pool)
+            .await?;
         let publications = read(&mut transaction, claimed).await?;
         Ok(Some(Publishing {
             transaction,
@@ -83,13 +93,17 @@ impl Publishing {
         &self.publications
     }
 
-    /// Notes what the broker has confirmed, by its place in [`Publishing::publications`]; the rest is put behind
-    /// everything else, to be tried again.
+    /// Notes what the broker has answered, by the place in [`Publishing::publications`]: what it confirmed is settled,
+    /// what it refused is put behind everything else, and what it did not answer to stays as it was.
     ///
     /// # Errors
     /// When the database does not take it.
-    pub async fn confirm(mut self, confirmed: &[bool], now: Timestamp) -> Result<(), Unconfirmed> {
-        let noted = self.note(confirmed, now).await;
+    pub async fn confirm(
+        mut self,
+        answers: &[Option<bool>],
+        now: Timestamp,
+    ) -> Result<(), Unconfirmed> {
+        let noted = self.note(answers, now).await;
         let noted = match noted {
             Ok(()) => self.transaction.commit().await.map_err(StoreFailure::from),
             Err(failure) => Err(failure),
@@ -100,39 +114,41 @@ impl Publishing {
         })
     }
 
-    async fn note(&mut self, confirmed: &[bool], now: Timestamp) -> Result<(), StoreFailure> {
+    async fn note(&mut self, answers: &[Option<bool>], now: Timestamp) -> Result<(), StoreFailure> {
         // Published twice at worst, should the database forget it: no need to wait for its disk.
         sqlx::query("set local synchronous_commit = off")
             .execute(&mut *self.transaction)
             .await?;
-        let all = self.publications.iter().zip(confirmed);
-        let (yes, no): (Vec<_>, Vec<_>) = all.partition(|(_, confirmed)| **confirmed);
-        let buildings: Vec<Uuid> = yes.iter().map(|(it, _)| it.building).collect();
-        let revisions: Vec<i64> = yes.iter().map(|(it, _)| it.revision).collect();
-        let settled: Vec<i64> = yes.iter().map(|(it, _)| it.settles).collect();
-        let lock = include_str!("../queries/lock_control_states.sql");
+        let answered = |with: bool| {
+            let all = self.publications.iter().zip(answers);
+            all.filter(move |(_, answer)| **answer == Some(with))
+                .map(|(it, _)| it)
+        };
+        let buildings: Vec<Uuid> = answered(true).map(|it| it.building).collect();
+        let revisions: Vec<i64> = answered(true).map(|it| it.revision).collect();
+        let settled = answered(true).flat_map(|it| it.settles.iter().copied());
+        let settled: Vec<i64> = settled.collect();
+        let refused = answered(false).flat_map(|it| it.settles.iter().copied());
+        let refused: Vec<i64> = refused.collect();
         let statements = [
-            sqlx::query(lock).bind(&buildings),
+            sqlx::query(include_str!("../queries/lock_control_states.sql")).bind(&buildings),
             sqlx::query(include_str!("../queries/settle_outbox.sql"))
                 .bind(&buildings)
                 .bind(&revisions)
                 .bind(&settled)
-                .bind(Instant(now)),
+                .bind(Instant(now))
+                .bind(Instant(now.plus(NOTHING_ARRIVES))),
             sqlx::query(include_str!("../queries/note_published.sql"))
                 .bind(&buildings)
                 .bind(&revisions)
                 .bind(Instant(now))
                 .bind(Instant(self.since)),
+            sqlx::query(include_str!("../queries/put_behind.sql"))
+                .bind(&refused)
+                .bind(Instant(now.plus(REFUSED_AGAIN))),
         ];
         for statement in statements {
             statement.execute(&mut *self.transaction).await?;
-        }
-        let refused: Vec<Uuid> = no.iter().map(|(it, _)| it.building).collect();
-        if !refused.is_empty() {
-            sqlx::query(include_str!("../queries/put_behind.sql"))
-                .bind(refused)
-                .execute(&mut *self.transaction)
-                .await?;
         }
         Ok(())
     }

@@ -48,21 +48,22 @@ impl Store {
             return Ok(0);
         }
         let mut all: Vec<Kept> = rows.iter().map(Kept::of).collect::<Result<_, _>>()?;
-        kept::with_grid_limits(&mut transaction, &mut all, now).await?;
-        catch_up(&mut transaction, &mut all, now).await?;
-        save(&mut transaction, &all, now).await?;
+        kept::with_surroundings(&mut transaction, &mut all, now).await?;
+        let until = catch_up(&mut transaction, &mut all, now).await?;
+        save(&mut transaction, &all, until).await?;
         transaction.commit().await?;
         Ok(all.len())
     }
 }
 
 /// Lets happen what has happened to these buildings until `now`: what was due, and what their controllers have
-/// reported; in the order of time, whenever it is found.
+/// reported; in the order of time, whenever it is found. Answers until when: not until `now` where more reports
+/// wait than are taken at once.
 pub(crate) async fn catch_up(
     connection: &mut PgConnection,
     all: &mut [Kept],
     now: Timestamp,
-) -> Result<(), StoreFailure> {
+) -> Result<Timestamp, StoreFailure> {
     let buildings: Vec<Uuid> = all.iter().map(|kept| kept.building).collect();
     let rows = sqlx::query(include_str!("../queries/reports_to_handle.sql"))
         .bind(&buildings)
@@ -71,7 +72,11 @@ pub(crate) async fn catch_up(
         .fetch_all(&mut *connection)
         .await?;
     let reports: Vec<Report> = rows.iter().map(report).collect::<Result<_, _>>()?;
-    let due: Vec<Happened> = all.iter_mut().flat_map(|kept| kept.advance(now)).collect();
+    let read = i64::try_from(reports.len()).unwrap_or(i64::MAX);
+    let last = reports.last().filter(|_| read == REPORTS_AT_ONCE);
+    let until = last.map_or(now, |last| last.received_at);
+    let due = all.iter_mut().flat_map(|kept| kept.advance(until));
+    let due: Vec<Happened> = due.collect();
     let mut fates = Fates::of(connection, &due).await?;
     if !reports.is_empty() {
         let open = open(connection, &buildings, &mut fates).await?;
@@ -87,7 +92,18 @@ pub(crate) async fn catch_up(
     for happened in due {
         fates.apply(happened);
     }
-    fates.write(connection).await
+    fates.write(connection).await?;
+    Ok(until)
+}
+
+/// As [`catch_up`], of one building and until `now`, however many reports wait.
+pub(crate) async fn catch_up_wholly(
+    connection: &mut PgConnection,
+    kept: &mut Kept,
+    now: Timestamp,
+) -> Result<(), StoreFailure> {
+    while catch_up(connection, std::slice::from_mut(kept), now).await? < now {}
+    Ok(())
 }
 
 fn settle(

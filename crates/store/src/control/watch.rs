@@ -2,6 +2,7 @@
 
 use crate::control::fate::{self, Happened};
 use crate::control::{CONTROL_LIMIT, kept};
+use crate::instant::Instant;
 use crate::{Store, StoreFailure};
 use domain::control::Happening;
 use domain::control::seen::{Shown, seen};
@@ -26,6 +27,7 @@ impl Store {
         let rows = sqlx::query(include_str!("../queries/claim_watched.sql"))
             .bind(after)
             .bind(CONTROL_LIMIT)
+            .bind(Instant(now))
             .fetch_all(&mut *transaction)
             .await?;
         let mut happened = Vec::new();

@@ -1,14 +1,16 @@
--- Whoever is locked is being published for by somebody else, who settles only what it has read; what
--- came later is found again.
+-- Whoever is locked is being published for by somebody else, who settles only what was read; what came later is
+-- found again. A building of which something is due waits until that has happened; one that is no more has no
+-- state.
 select publication.building_uuid
 from desired_publication publication
-where publication.building_uuid in (
-    select queued.building_uuid
-    from desired_outbox queued
-    left join control_state state on state.building_uuid = queued.building_uuid
-    -- Also a building that is no more; not one of which something is due.
-    where (state.due_at <= $2) is not true
-    order by queued.again, queued.number
-    limit $1
-)
+join (
+    select building_uuid, bool_and(again) as again, min(number) as number
+    from desired_outbox
+    where (not_before > $2) is not true
+    group by building_uuid
+) queued on queued.building_uuid = publication.building_uuid
+left join control_state state on state.building_uuid = publication.building_uuid
+where (state.due_at <= $2) is not true
+order by queued.again, queued.number
+limit $1
 for update of publication skip locked

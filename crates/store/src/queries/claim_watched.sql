@@ -22,6 +22,8 @@ left join lateral (
     ) newest
 ) shown on true
 where state.watched_since is not null and state.building_uuid > $1
+  -- What is due comes first: it may be over.
+  and (state.due_at <= $3) is not true
 order by state.building_uuid
 limit $2
 for no key update of state skip locked

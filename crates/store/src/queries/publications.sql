@@ -1,11 +1,12 @@
--- The newest revision settles every row of the outbox that was there when it was read. A building that is no
--- more has no state. One whose rows are all settled meanwhile is nobody's concern any more.
+-- The newest revision settles the rows of the outbox that are seen together with it, and no others: a row whose
+-- transaction is still open may have a lower number, and a revision that is not seen here. A building that is no
+-- more has no state.
 select queued.building_uuid, queued.settles, queued.again, state.revision, state.issued_at, state.state
 from (
-    select building_uuid, max(number) as settles, bool_and(again) as again
+    select building_uuid, array_agg(number) as settles, bool_and(again) as again, max(number) as turn
     from desired_outbox
     where building_uuid = any($1)
     group by building_uuid
 ) queued
 left join control_state state on state.building_uuid = queued.building_uuid
-order by queued.settles
+order by queued.turn

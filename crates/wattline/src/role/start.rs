@@ -18,8 +18,9 @@ use wire::topic::RecordKind;
 
 /// Connections of the aggregator: one writes, one folds, one looks up positions or probes.
 const AGGREGATOR_CONNECTIONS: u32 = 3;
-/// Connections of control: one executes what is due, one publishes, one listens, one keeps house.
-const CONTROL_CONNECTIONS: u32 = 4;
+/// Connections of control: one executes what is due, one publishes and one tells of it, one listens, one keeps
+/// house.
+const CONTROL_CONNECTIONS: u32 = 5;
 /// A statement of control takes some milliseconds. It is also how long a building can be held up by a process
 /// that was stopped while it published for it.
 const CONTROL_STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);

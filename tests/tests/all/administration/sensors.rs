@@ -163,6 +163,7 @@ async fn every_table_of_a_building_is_emptied_with_it() {
     for outliving in [
         "dead_letter",
         "audit_entry",
+        "desired_attempt",
         "desired_outbox",
         "desired_publication",
     ] {

@@ -16,7 +16,7 @@ fn shipped_acl() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/mosquitto/acl")
 }
 
-fn start_broker(folder: &Path, users: &[String]) -> Mosquitto {
+fn start_broker(folder: &Path, users: &[String], acl: PathBuf) -> Mosquitto {
     let passwords = folder.join("passwords");
     let lines: String = users
         .iter()
@@ -31,7 +31,7 @@ fn start_broker(folder: &Path, users: &[String]) -> Mosquitto {
     assert!(hashed.unwrap().success());
     let mut options = MosquittoOptions::new(folder.join("broker"));
     options.password_file = Some(passwords);
-    options.acl_file = Some(shipped_acl());
+    options.acl_file = Some(acl);
     Mosquitto::start(&options).unwrap()
 }
 
@@ -41,7 +41,7 @@ async fn each_controller_hears_and_answers_for_its_own_building_and_no_other() {
     let (ours, other) = (Uuid::new_v4(), Uuid::new_v4());
     let users = ["wattline".to_owned(), ours.to_string(), other.to_string()];
     let folder = world.folder().to_owned();
-    let broker = tokio::task::spawn_blocking(move || start_broker(&folder, &users));
+    let broker = tokio::task::spawn_blocking(move || start_broker(&folder, &users, shipped_acl()));
     let broker = broker.await.unwrap();
     let port = broker.port();
     let url = format!("mqtt://wattline:secret@127.0.0.1:{port}");
@@ -113,4 +113,44 @@ async fn each_controller_hears_and_answers_for_its_own_building_and_no_other() {
         revisions.filter(|revision| *revision > 2).count()
     };
     assert_eq!((told(&hears, ours), told(&other_hears, other)), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_that_the_broker_refuses_holds_up_no_other_and_is_tried_again_later() {
+    let mut world = World::new(WATTLINE, Mode::Direct).await;
+    let (refused, taken) = (Uuid::new_v4(), Uuid::new_v4());
+    let folder = world.folder().to_owned();
+    let acl = folder.join("acl");
+    let topic = MqttTopic::desired(taken);
+    std::fs::write(
+        &acl,
+        format!("user wattline\ntopic read v1/#\ntopic write {topic}\n"),
+    )
+    .unwrap();
+    let users = ["wattline".to_owned()];
+    let broker = tokio::task::spawn_blocking(move || start_broker(&folder, &users, acl));
+    let broker = broker.await.unwrap();
+    let login = Some(("wattline", "secret"));
+    let url = format!("mqtt://wattline:secret@127.0.0.1:{}", broker.port());
+    world.settings.insert("WATTLINE_MQTT_URL".to_owned(), url);
+    for building in [refused, taken] {
+        let uuids = || [Uuid::new_v4(), Uuid::new_v4()];
+        world.apply_fleet(&fleet(building, uuids(), uuids()));
+    }
+    let control = world.start(&["control"]);
+    let hears = DesiredDocuments::subscribe_as(broker.port(), login).await;
+    hears.revision(taken, 1).await;
+    control.ready().await;
+    let waits = format!(
+        "select count(*) from desired_outbox where building_uuid = '{refused}' and not_before > now()"
+    );
+    eventually(async || match world.count(&waits).await {
+        1 => Ok(()),
+        other => Err(other),
+    })
+    .await;
+    assert_eq!(
+        control.log().matches("refuses a desired document").count(),
+        1
+    );
 }

@@ -212,13 +212,18 @@ async fn a_record_that_comes_before_the_brokers_confirmation_counts_and_so_does_
     site.stop_control().await;
     let action = site.act(charge(1_000, 600)).await;
     let now = || Timestamp::from_micros(site.api.clock.now_micros());
-    let publishing = site.store.begin_publishing(now()).await.unwrap().unwrap();
+    let publishing = site
+        .store
+        .begin_publishing(256, now())
+        .await
+        .unwrap()
+        .unwrap();
     for battery_w in [0, 1_000, 300] {
         site.api.clock.advance(std::time::Duration::from_millis(20));
         site.ingest(setpoints(&site, battery_w, 0)).await;
     }
     site.api.advance_seconds(1);
-    publishing.confirm(&[true], now()).await.unwrap();
+    publishing.confirm(&[Some(true)], now()).await.unwrap();
     site.store
         .watch_telemetry(uuid::Uuid::nil(), now())
         .await

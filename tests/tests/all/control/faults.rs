@@ -253,3 +253,48 @@ async fn the_times_of_actions_that_come_at_once_follow_their_order() {
         as before from action_step) steps where at < before";
     assert_eq!(acted.world.count(steps).await, 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_killed_process_had_on_its_way_is_not_the_last_word() {
+    let mut world = World::new(WATTLINE, Mode::Direct).await;
+    let direct = world.settings["WATTLINE_MQTT_URL"].clone();
+    let proxy = Proxy::open(world.mqtt_port()).await;
+    let url = "WATTLINE_MQTT_URL".to_owned();
+    let through = format!("mqtt://127.0.0.1:{}", proxy.port());
+    world.settings.insert(url.clone(), through);
+    let mut acted = Acted::of(world).await;
+    let mut killed = acted.world.start(&["control"]);
+    killed.ready().await;
+    acted.documents.revision(acted.building, 1).await;
+    proxy.hold(Direction::ToServer);
+    acted.act(&curtailment(10, None)).await;
+    let attempts = "select count(*) from desired_attempt";
+    eventually(async || match acted.world.count(attempts).await {
+        1 if !proxy.sent_to_server().is_empty() => Ok(()),
+        other => Err(other),
+    })
+    .await;
+    killed.kill();
+    acted.world.settings.insert(url, direct);
+    let id = "WATTLINE_MQTT_CLIENT_ID".to_owned();
+    acted.world.settings.insert(id, "another".to_owned());
+    let _control = acted.world.start(&["control"]);
+    let action = acted.act(&curtailment(20, None)).await;
+    acted.reaches(&action, "published").await;
+    proxy.release();
+    let again = "select count(*) from desired_outbox where not_before is not null";
+    assert_eq!(
+        acted.world.count(again).await,
+        1,
+        "it is to be published again"
+    );
+    eventually(async || match acted.world.count(again).await {
+        0 => Ok(()),
+        left => Err(left),
+    })
+    .await;
+    let new = DesiredDocuments::subscribe(acted.world.mqtt_port()).await;
+    assert_eq!(new.revision(acted.building, 1).await.revision(), 3);
+    let (_, action) = acted.client.get(&action).await;
+    assert_eq!(published(&action), 1);
+}
