@@ -28,6 +28,9 @@ pub(crate) const DATABASE_PATIENCE: Duration = Duration::from_secs(20);
 /// A silent broker is given up after twice this; it gives up a silent client after one and a half times this.
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
+/// How long a connection must have lasted for the next one to be tried without a longer wait.
+pub(crate) const STABLE_AFTER: Duration = Duration::from_secs(10);
+
 /// How long the broker remembers a session that holds nothing: it tells whether the broker lost its memory.
 pub(crate) const SESSION_EXPIRY_SECONDS: u32 = 7 * 24 * 3600;
 

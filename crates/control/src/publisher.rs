@@ -2,6 +2,7 @@
 
 use crate::config::{
     Config, DATABASE_PATIENCE, Handles, IN_FLIGHT, KEEP_ALIVE, MAY_BE_LOST, SESSION_EXPIRY_SECONDS,
+    STABLE_AFTER,
 };
 use crate::in_flight::InFlight;
 use crate::session::{self, Ended};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::{Publication, Publishing, Store, StoreFailure, Unconfirmed};
 use tokio::sync::Notify;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 use wire::desired::{self, Document};
 
@@ -30,6 +31,7 @@ pub(crate) struct Publisher {
     broker: Condition,
     outbox: Condition,
     between_connections: Backoff,
+    connected_at: Option<Instant>,
     between_claims: Backoff,
     /// Documents that are taken at once: fewer after a connection was lost with some on their way, so that a slow
     /// way, or one that the broker cannot take, does not hold up the others for ever.
@@ -62,6 +64,7 @@ impl Publisher {
             outbox: handles.health.condition("outbox"),
             handles,
             between_connections: Backoff::default(),
+            connected_at: None,
             between_claims: Backoff::default(),
             at_once: IN_FLIGHT,
             again_since: None,
@@ -86,6 +89,7 @@ impl Publisher {
     /// The broker is there; what it may have lost is to be published again.
     pub(crate) fn connected(&mut self, session_present: bool) {
         self.broker.ready();
+        self.connected_at = Some(Instant::now());
         let since = if session_present {
             self.handles.now().minus(MAY_BE_LOST)
         } else {
@@ -102,7 +106,7 @@ impl Publisher {
                 self.outbox.ready();
                 self.between_claims.reset();
                 if claimed.is_none() {
-                    self.between_connections.reset();
+                    self.settled();
                 }
                 Ok(claimed.map(InFlight::new))
             }
@@ -126,6 +130,17 @@ impl Publisher {
         self.store.begin_publishing(self.at_once, now).await
     }
 
+    /// The connection does its work. One that has only just begun proves nothing: two processes with one client id
+    /// throw each other out.
+    fn settled(&mut self) {
+        let lasts = self
+            .connected_at
+            .is_some_and(|at| at.elapsed() > STABLE_AFTER);
+        if lasts {
+            self.between_connections.reset();
+        }
+    }
+
     /// The connection was lost with documents on their way: what was answered counts.
     pub(crate) async fn lose(&mut self, mut in_flight: InFlight) {
         if self.at_once == 1 {
@@ -138,7 +153,7 @@ impl Publisher {
     /// The broker has answered to all of them.
     pub(crate) async fn confirm(&mut self, in_flight: InFlight) {
         self.at_once = self.at_once.saturating_mul(2).min(IN_FLIGHT);
-        self.between_connections.reset();
+        self.settled();
         self.note(in_flight).await;
     }
 

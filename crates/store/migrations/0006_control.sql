@@ -84,17 +84,17 @@ create table desired_outbox (
 
 create index desired_outbox_by_building on desired_outbox (building_uuid, revision);
 
--- The last revision that the broker confirmed. Who publishes for a building holds its row from before it reads the
--- revision until the broker has confirmed it: so no revision comes after a higher one.
+-- The last revision that the broker confirmed. Who publishes for a building holds its row from before
+-- it reads the revision until the broker has confirmed it: so no revision comes after a higher one.
 create table desired_publication (
     building_uuid uuid primary key,
     revision bigint not null default 0,
     published_at timestamptz
 ) with (fillfactor = 50);
 
--- Who has begun to publish for a building, told before the first byte is sent and in a transaction of its own: it is
--- there still when the process has died or lost its way, and bytes of it may arrive later. Whoever publishes next
--- publishes once more when that cannot be any more.
+-- Who has begun to publish for a building, told before the first byte is sent and in a transaction of
+-- its own: it is there still when the process has died or lost its way, and bytes of it may arrive
+-- later. Whoever publishes next publishes once more when that cannot be any more.
 create table desired_attempt (
     building_uuid uuid primary key,
     attempts integer not null

@@ -20,7 +20,7 @@ pub static SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "mqtt_client_id",
-        help: "names the persistent session: fixed, and another one for each process",
+        help: "names the persistent session: fixed, and another one for each process; control adds -control",
         default: Some("wattline-bridge"),
         kind: Kind::Text,
         secret: false,

@@ -84,6 +84,11 @@ impl Kept {
         if ahead { self.issued_at } else { now }
     }
 
+    /// When the state last changed, which is not after `now`: it is never put back behind that.
+    pub(crate) fn changed_at(&self, now: Timestamp) -> Timestamp {
+        self.issued_at.min(now)
+    }
+
     /// Lets happen what is due.
     pub(crate) fn advance(&mut self, now: Timestamp) -> Vec<Happened> {
         let changed = self.state.advance(&self.surroundings, now);

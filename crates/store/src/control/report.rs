@@ -75,7 +75,10 @@ pub(crate) async fn catch_up(
     let read = i64::try_from(reports.len()).unwrap_or(i64::MAX);
     let last = reports.last().filter(|_| read == REPORTS_AT_ONCE);
     let until = last.map_or(now, |last| last.received_at);
-    let due = all.iter_mut().flat_map(|kept| kept.advance(until));
+    let due = all.iter_mut().flat_map(|kept| {
+        let until = until.max(kept.changed_at(now));
+        kept.advance(until)
+    });
     let due: Vec<Happened> = due.collect();
     let mut fates = Fates::of(connection, &due).await?;
     if !reports.is_empty() {

@@ -1,6 +1,6 @@
--- Whoever is locked is being published for by somebody else, who settles only what was read; what came later is
--- found again. A building of which something is due waits until that has happened; one that is no more has no
--- state.
+-- Whoever is locked is being published for by somebody else, who settles only what was read; what came
+-- later is found again. A building of which something is due waits until that has happened; one that
+-- is no more has no state.
 select publication.building_uuid
 from desired_publication publication
 join (

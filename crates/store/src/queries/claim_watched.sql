@@ -1,6 +1,7 @@
--- With the newest records of each building that were made and received after its document could be known; a
--- controller's clock may lag by two seconds. Several records, since more than one may have come since the last
--- look, and one whose time is ahead stays the newest for a while. A section that is unavailable shows nothing.
+-- With the newest records of each building that were made and received after its document could be
+-- known; a controller's clock may lag by two seconds. Several records, since more than one may have
+-- come since the last look, and one whose time is ahead stays the newest for a while. A section that
+-- is unavailable shows nothing.
 select state.building_uuid, state.state, shown.battery_setpoint_w, shown.solar_setpoint_w, shown.solar_rated_w
 from control_state state
 left join lateral (

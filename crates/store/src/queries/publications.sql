@@ -1,6 +1,6 @@
--- The newest revision settles the rows of the outbox that are seen together with it, and no others: a row whose
--- transaction is still open may have a lower number, and a revision that is not seen here. A building that is no
--- more has no state.
+-- The newest revision settles the rows of the outbox that are seen together with it, and no others: a
+-- row whose transaction is still open may have a lower number, and a revision that is not seen here. A
+-- building that is no more has no state.
 select queued.building_uuid, queued.settles, queued.again, state.revision, state.issued_at, state.state
 from (
     select building_uuid, array_agg(number) as settles, bool_and(again) as again, max(number) as turn

@@ -1,6 +1,6 @@
--- A building that is no more keeps its row for a while, for a broker that forgets that it was told so. Where
--- somebody had begun to publish before (more than this one attempt), what that one has sent may arrive yet:
--- published again when it cannot any more ($5).
+-- A building that is no more keeps its row for a while, for a broker that forgets that it was told so.
+-- Where somebody had begun to publish before (more than this one attempt), what that one has sent may
+-- arrive yet: published again when it cannot any more ($5).
 with published as (
     select * from unnest($1::uuid[], $2::bigint[]) new (building_uuid, revision)
 ), settled as (
