@@ -4,9 +4,11 @@ use super::site::fleet;
 use crate::WATTLINE;
 use serde_json::{Value, json};
 use testkit::{
-    Client, DesiredDocuments, Method, Mode, ReceivedDocument, Running, World, eventually,
+    Client, DesiredDocuments, Method, Mode, Proxy, ReceivedDocument, Running, World, eventually,
 };
 use uuid::Uuid;
+
+const MQTT_URL: &str = "WATTLINE_MQTT_URL";
 
 /// A building in the world that an operator acts on.
 pub(crate) struct Acted {
@@ -36,6 +38,23 @@ impl Acted {
             building,
             api,
         }
+    }
+
+    /// The same, where processes reach the broker through a proxy until [`Acted::go_straight`].
+    pub(crate) async fn through_proxy() -> (Self, Proxy) {
+        let mut world = World::new(WATTLINE, Mode::Direct).await;
+        let proxy = Proxy::open(world.mqtt_port()).await;
+        let through = format!("mqtt://127.0.0.1:{}", proxy.port());
+        world.settings.insert(MQTT_URL.to_owned(), through);
+        (Self::of(world).await, proxy)
+    }
+
+    /// Processes that are started from now on reach the broker straight, as another client.
+    pub(crate) fn go_straight(&mut self) {
+        let straight = format!("mqtt://127.0.0.1:{}", self.world.mqtt_port());
+        let id = "WATTLINE_MQTT_CLIENT_ID".to_owned();
+        self.world.settings.insert(id, "another".to_owned());
+        self.world.settings.insert(MQTT_URL.to_owned(), straight);
     }
 
     pub(crate) async fn act(&self, body: &Value) -> String {

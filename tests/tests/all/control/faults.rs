@@ -1,10 +1,9 @@
 //! Processes and servers that die between a wish and its fate. Real processes, real time.
 
 use super::acted::{Acted, curtailment};
-use crate::WATTLINE;
 use serde_json::Value;
 use std::time::Duration;
-use testkit::{DesiredDocuments, Direction, Method, Mode, Proxy, World, eventually};
+use testkit::{DesiredDocuments, Direction, Method, eventually};
 
 fn published(action: &Value) -> usize {
     let steps = action["history"].as_array().unwrap().iter();
@@ -20,13 +19,7 @@ fn never_fall(revisions: &[i64]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killing_control_before_it_notes_what_the_broker_confirmed_changes_nothing() {
-    let mut world = World::new(WATTLINE, Mode::Direct).await;
-    let direct = world.settings["WATTLINE_MQTT_URL"].clone();
-    let proxy = Proxy::open(world.mqtt_port()).await;
-    let through = format!("mqtt://127.0.0.1:{}", proxy.port());
-    let name = "WATTLINE_MQTT_URL".to_owned();
-    world.settings.insert(name.clone(), through);
-    let mut acted = Acted::of(world).await;
+    let (mut acted, proxy) = Acted::through_proxy().await;
     let mut control = acted.world.start(&["control"]);
     control.ready().await;
     acted.documents.revision(acted.building, 1).await;
@@ -40,7 +33,7 @@ async fn killing_control_before_it_notes_what_the_broker_confirmed_changes_nothi
     );
     control.kill();
 
-    acted.world.settings.insert(name, direct);
+    acted.go_straight();
     let _control = acted.world.start(&["control"]);
     let after = acted.reaches(&action, "published").await;
     assert_eq!(published(&after), 1);
@@ -157,13 +150,7 @@ async fn a_broker_that_lost_its_memory_is_told_everything_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_control_process_that_is_frozen_while_it_publishes_holds_nobody_up_for_long() {
-    let mut world = World::new(WATTLINE, Mode::Direct).await;
-    let direct = world.settings["WATTLINE_MQTT_URL"].clone();
-    let proxy = Proxy::open(world.mqtt_port()).await;
-    let through = format!("mqtt://127.0.0.1:{}", proxy.port());
-    let url = "WATTLINE_MQTT_URL".to_owned();
-    world.settings.insert(url.clone(), through);
-    let mut acted = Acted::of(world).await;
+    let (mut acted, proxy) = Acted::through_proxy().await;
     let frozen = acted.world.start(&["control"]);
     frozen.ready().await;
     acted.documents.revision(acted.building, 1).await;
@@ -187,9 +174,7 @@ async fn a_control_process_that_is_frozen_while_it_publishes_holds_nobody_up_for
     .await;
     frozen.signal("STOP");
 
-    acted.world.settings.insert(url, direct);
-    let id = "WATTLINE_MQTT_CLIENT_ID".to_owned();
-    acted.world.settings.insert(id, "another".to_owned());
+    acted.go_straight();
     let _control = acted.world.start(&["control"]);
     let action = acted.act(&curtailment(20, None)).await;
     acted.reaches(&action, "published").await;
@@ -256,13 +241,7 @@ async fn the_times_of_actions_that_come_at_once_follow_their_order() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_killed_process_had_on_its_way_is_not_the_last_word() {
-    let mut world = World::new(WATTLINE, Mode::Direct).await;
-    let direct = world.settings["WATTLINE_MQTT_URL"].clone();
-    let proxy = Proxy::open(world.mqtt_port()).await;
-    let url = "WATTLINE_MQTT_URL".to_owned();
-    let through = format!("mqtt://127.0.0.1:{}", proxy.port());
-    world.settings.insert(url.clone(), through);
-    let mut acted = Acted::of(world).await;
+    let (mut acted, proxy) = Acted::through_proxy().await;
     let mut killed = acted.world.start(&["control"]);
     killed.ready().await;
     acted.documents.revision(acted.building, 1).await;
@@ -275,9 +254,7 @@ async fn what_a_killed_process_had_on_its_way_is_not_the_last_word() {
     })
     .await;
     killed.kill();
-    acted.world.settings.insert(url, direct);
-    let id = "WATTLINE_MQTT_CLIENT_ID".to_owned();
-    acted.world.settings.insert(id, "another".to_owned());
+    acted.go_straight();
     let _control = acted.world.start(&["control"]);
     let action = acted.act(&curtailment(20, None)).await;
     acted.reaches(&action, "published").await;
