@@ -16,7 +16,7 @@ create table control_state (
     state jsonb not null default '{}',
     -- When it changes by itself next, or shall be looked at; null: never.
     due_at timestamptz,
-    -- When the broker confirmed what telemetry may now show to be done; null: there is no such thing.
+    -- Since when the controller may know of what telemetry can show to be done; null: there is no such thing.
     watched_since timestamptz
 ) with (fillfactor = 50);
 

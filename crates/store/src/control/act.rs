@@ -108,7 +108,7 @@ impl Store {
         if done {
             happened.push(nothing_to_do(&kept, action_uuid, now));
         }
-        save(&mut transaction, &[kept], now).await?;
+        save(&mut transaction, &[kept], now, now).await?;
         fate::happen(&mut transaction, happened).await?;
         transaction.commit().await?;
         Ok(Some(Acted::Taken(action_uuid)))

@@ -37,7 +37,7 @@ impl Store {
         let first_due = first_due(&rows)?;
         kept::with_surroundings(&mut transaction, &mut all, now).await?;
         let until = catch_up(&mut transaction, &mut all, now).await?;
-        save(&mut transaction, &all, until).await?;
+        save(&mut transaction, &all, until, now).await?;
         transaction.commit().await?;
         Ok(Executed {
             buildings: all.len(),
@@ -70,6 +70,6 @@ pub(crate) async fn surroundings_changed(
         return Ok(true);
     };
     catch_up_wholly(connection, &mut kept, now).await?;
-    save(connection, std::slice::from_ref(&kept), now).await?;
+    save(connection, std::slice::from_ref(&kept), now, now).await?;
     Ok(kept.fits())
 }

@@ -172,10 +172,12 @@ pub(crate) async fn with_surroundings(
     Ok(())
 }
 
-/// Writes the states back, and what is new of them into the outbox.
+/// Writes the states back, and what is new of them into the outbox. They were advanced until `until`: what is due
+/// behind that is found again.
 pub(crate) async fn save(
     connection: &mut PgConnection,
     all: &[Kept],
+    until: Timestamp,
     now: Timestamp,
 ) -> Result<(), StoreFailure> {
     let mut buildings = Vec::with_capacity(all.len());
@@ -189,7 +191,7 @@ pub(crate) async fn save(
         buildings.push(kept.building);
         revisions.push(kept.revision);
         states.push(state);
-        dues.push(kept.state.next_due(now).map(Instant));
+        dues.push(kept.state.next_due(until).map(Instant));
         news.push(kept.is_new);
     }
     sqlx::query(include_str!("../queries/save_control_states.sql"))

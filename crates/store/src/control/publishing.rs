@@ -77,7 +77,7 @@ impl Store {
             .bind(&claimed)
             .execute(&self.pool)
             .await?;
-        let publications = read(&mut transaction, claimed).await?;
+        let publications = read(&mut transaction, claimed, now).await?;
         Ok(Some(Publishing {
             transaction,
             publications,
@@ -159,9 +159,11 @@ impl Publishing {
 async fn read(
     connection: &mut PgConnection,
     claimed: Vec<Uuid>,
+    now: Timestamp,
 ) -> Result<Vec<Publication>, StoreFailure> {
     let rows = sqlx::query(include_str!("../queries/publications.sql"))
         .bind(claimed)
+        .bind(Instant(now))
         .fetch_all(connection)
         .await?;
     let publication = |row: &sqlx::postgres::PgRow| {

@@ -50,7 +50,7 @@ impl Store {
         let mut all: Vec<Kept> = rows.iter().map(Kept::of).collect::<Result<_, _>>()?;
         kept::with_surroundings(&mut transaction, &mut all, now).await?;
         let until = catch_up(&mut transaction, &mut all, now).await?;
-        save(&mut transaction, &all, until).await?;
+        save(&mut transaction, &all, until, now).await?;
         transaction.commit().await?;
         Ok(all.len())
     }

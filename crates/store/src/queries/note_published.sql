@@ -15,8 +15,19 @@ with published as (
            'the broker confirmed revision ' || revision
     from published
 )
-update control_state
+update control_state state
 set watched_since = $4
-where building_uuid in (
+where state.building_uuid in (
     select building_uuid from published where family in ('inverters', 'battery')
+) or (
+    -- The controller was quicker with its report than the broker's confirmation was noted.
+    state.building_uuid = any($1)
+    and state.watched_since is null
+    and exists (
+        select from action
+        where action.building_uuid = state.building_uuid
+          and action.family in ('inverters', 'battery')
+          and action.ended_at is null
+          and action.status in ('published', 'delivered')
+    )
 )

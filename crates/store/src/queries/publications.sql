@@ -6,6 +6,8 @@ from (
     select building_uuid, array_agg(number) as settles, bool_and(again) as again, max(number) as turn
     from desired_outbox
     where building_uuid = any($1)
+      -- What is to be published again later is: a document that goes out before does not make up for it.
+      and (not_before > $2) is not true
     group by building_uuid
 ) queued
 left join control_state state on state.building_uuid = queued.building_uuid

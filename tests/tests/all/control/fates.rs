@@ -334,3 +334,32 @@ async fn the_buildings_flag_is_carried_to_the_controller() {
         site.desires(expected(flag)).await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn telemetry_confirms_also_where_the_report_came_before_the_confirmation_was_noted() {
+    let mut site = ControlSite::new().await;
+    site.documents.revision(site.building, 1).await;
+    site.stop_control().await;
+    let action = site.act(charge(1_000, 600)).await;
+    let now = || Timestamp::from_micros(site.api.clock.now_micros());
+    let publishing = site
+        .store
+        .begin_publishing(256, now())
+        .await
+        .unwrap()
+        .unwrap();
+    site.api.advance_seconds(1);
+    site.report(2, &[]).await;
+    site.store.handle_reports(now()).await.unwrap();
+    publishing.confirm(&[Some(true)], now()).await.unwrap();
+    site.ingest(setpoints(&site, 1_000, 0)).await;
+    site.store
+        .watch_telemetry(uuid::Uuid::nil(), now())
+        .await
+        .unwrap();
+    let action = site.action(&action).await;
+    assert_eq!(
+        steps(&action),
+        ["accepted", "published", "delivered", "confirmed"]
+    );
+}

@@ -108,3 +108,38 @@ async fn many_reports_of_one_building_do_not_keep_another_from_being_heard_in_ti
         (&json!("confirmed"), &json!(NOON + 60))
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_to_be_published_again_later_is_so_whatever_is_published_before() {
+    let mut site = ControlSite::new().await;
+    site.documents.revision(site.building, 1).await;
+    site.stop_control().await;
+    // Somebody had begun to publish and was not heard of again.
+    let attempt = "insert into desired_attempt (building_uuid, attempts) values ($1, 1)";
+    let attempt = sqlx::query(attempt).bind(site.building);
+    attempt.execute(&site.world.database).await.unwrap();
+    let later = "select count(*) from desired_outbox where again and not_before is not null";
+    for percentage in [10, 20] {
+        site.act(json!({"inverters_set_power_percentage": percentage}))
+            .await;
+        let publishing = site.store.begin_publishing(256, now(&site)).await;
+        let publishing = publishing.unwrap().unwrap();
+        publishing.confirm(&[Some(true)], now(&site)).await.unwrap();
+        assert_eq!(site.world.count(later).await, 1, "{percentage}");
+    }
+    assert!(
+        site.store
+            .begin_publishing(256, now(&site))
+            .await
+            .unwrap()
+            .is_none()
+    );
+    site.api.advance_seconds(21);
+    let publishing = site
+        .store
+        .begin_publishing(256, now(&site))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(publishing.publications()[0].revision, 3, "the newest one");
+}
