@@ -47,10 +47,8 @@ impl SmallDisk {
 impl Drop for SmallDisk {
     fn drop(&mut self) {
         let path = self.folder.display().to_string();
-        // Lazily: the database may still be ending.
-        if let Err(error) = run("umount", &["-l", &path]) {
-            eprintln!("{path} stays mounted: {error}");
-        }
+        // Lazily: the database may still be ending. What stays mounted goes with this process's mounts.
+        run("umount", &["-l", &path]).ok();
     }
 }
 

@@ -3,11 +3,14 @@
 use crate::Outcome;
 use crate::arena::{Arena, blocking, lock};
 use crate::fault::{Fault, Role, Route};
+use embedded::{Kafka, Mosquitto, Postgres};
 use rdkafka::ClientConfig;
 use rdkafka::admin::{AdminClient, AdminOptions, AlterConfig, ResourceSpecifier};
 use rdkafka::client::DefaultClientContext;
 use sqlx::{Connection as _, PgConnection};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use testkit::Proxy;
 use tokio::time::sleep;
 
 /// Topics that refuse writes for a while.
@@ -35,25 +38,25 @@ pub(crate) async fn strike(arena: &Arena, fault: Fault, lasts: Duration) -> Outc
         Fault::Kill(role) => kill(arena, role, lasts).await,
         Fault::Freeze(role) => freeze(arena, role, lasts).await,
         Fault::Leave(role) => leave(arena, role, lasts).await,
-        Fault::StepClock(role, hours) => {
-            let process = arena.role(role).lock().await;
-            process.step_clock(hours)?;
-            sleep(lasts).await;
-            process.step_clock(0)
+        Fault::StepClock(role, hours) => step_clock(arena, role, hours, lasts).await,
+        Fault::KillKafka => server(arena.kafka(), lasts, Kafka::kill, kafka_back).await,
+        Fault::FreezeKafka => server(arena.kafka(), lasts, |it| it.freeze(), kafka_thawed).await,
+        Fault::RefuseWrites => refuse_writes(arena, lasts).await,
+        Fault::KillDatabase => server(arena.database(), lasts, Postgres::kill, database_back).await,
+        Fault::FreezeDatabase => {
+            server(arena.database(), lasts, |it| it.freeze(), database_thawed).await
         }
-        Fault::KillKafka | Fault::FreezeKafka | Fault::RefuseWrites => {
-            kafka(arena, fault, lasts).await
+        Fault::EndSessions => end_sessions(arena).await,
+        Fault::HangStatements => hang_statements(arena, lasts).await,
+        Fault::FillDisk => fill_disk(arena, lasts).await,
+        Fault::RestartBroker => server(arena.broker(), lasts, Mosquitto::stop, broker_back).await,
+        Fault::FreezeBroker => server(arena.broker(), lasts, |it| it.freeze(), broker_thawed).await,
+        Fault::Cut(route) => network(arena, route, lasts, Proxy::cut).await,
+        Fault::Refuse(route) => network(arena, route, lasts, Proxy::refuse).await,
+        Fault::Hold(route, direction) => {
+            network(arena, route, lasts, |proxy| proxy.hold(direction)).await
         }
-        Fault::KillDatabase
-        | Fault::FreezeDatabase
-        | Fault::EndSessions
-        | Fault::HangStatements
-        | Fault::FillDisk => database(arena, fault, lasts).await,
-        Fault::RestartBroker | Fault::FreezeBroker => broker(arena, fault, lasts).await,
-        Fault::Cut(route) | Fault::Refuse(route) | Fault::Hold(route, _) | Fault::Slow(route) => {
-            network(arena, fault, route, lasts).await;
-            Ok(())
-        }
+        Fault::Slow(route) => network(arena, route, lasts, |proxy| proxy.slow(SLOW)).await,
     }
 }
 
@@ -79,30 +82,60 @@ async fn leave(arena: &Arena, role: Role, lasts: Duration) -> Outcome<()> {
     process.begin()
 }
 
-async fn kafka(arena: &Arena, fault: Fault, lasts: Duration) -> Outcome<()> {
-    let kafka = arena.kafka();
-    if fault == Fault::RefuseWrites {
-        want_replicas(arena, "2").await?;
-        sleep(lasts).await;
-        return want_replicas(arena, "1").await;
-    }
-    let dies = fault == Fault::KillKafka;
+async fn step_clock(arena: &Arena, role: Role, hours: i64, lasts: Duration) -> Outcome<()> {
+    let process = arena.role(role).lock().await;
+    process.step_clock(hours)?;
+    sleep(lasts).await;
+    process.step_clock(0)
+}
+
+/// Breaks a server and mends it.
+async fn server<S: Send + 'static>(
+    server: Arc<Mutex<S>>,
+    lasts: Duration,
+    down: impl FnOnce(&mut S) + Send + 'static,
+    up: impl FnOnce(&mut S) -> Outcome<()> + Send + 'static,
+) -> Outcome<()> {
     blocking(move || {
-        let mut kafka = lock(&kafka);
-        if dies {
-            kafka.kill();
-        } else {
-            kafka.freeze();
-        }
+        let mut server = lock(&server);
+        down(&mut server);
         std::thread::sleep(lasts);
-        if dies {
-            kafka.restart()?;
-        } else {
-            kafka.thaw();
-        }
-        Ok(())
+        up(&mut server)
     })
     .await
+}
+
+fn kafka_back(kafka: &mut Kafka) -> Outcome<()> {
+    Ok(kafka.restart()?)
+}
+
+fn database_back(database: &mut Postgres) -> Outcome<()> {
+    Ok(database.restart()?)
+}
+
+fn broker_back(broker: &mut Mosquitto) -> Outcome<()> {
+    Ok(broker.restart()?)
+}
+
+fn kafka_thawed(kafka: &mut Kafka) -> Outcome<()> {
+    kafka.thaw();
+    Ok(())
+}
+
+fn database_thawed(database: &mut Postgres) -> Outcome<()> {
+    database.thaw();
+    Ok(())
+}
+
+fn broker_thawed(broker: &mut Mosquitto) -> Outcome<()> {
+    broker.thaw();
+    Ok(())
+}
+
+async fn refuse_writes(arena: &Arena, lasts: Duration) -> Outcome<()> {
+    want_replicas(arena, "2").await?;
+    sleep(lasts).await;
+    want_replicas(arena, "1").await
 }
 
 /// With one broker and two replicas wanted in sync, a write that waits for all of them is refused.
@@ -122,37 +155,12 @@ async fn want_replicas(arena: &Arena, count: &str) -> Outcome<()> {
     Ok(())
 }
 
-async fn database(arena: &Arena, fault: Fault, lasts: Duration) -> Outcome<()> {
-    let database = arena.database();
-    match fault {
-        Fault::EndSessions => {
-            let mut connection = PgConnection::connect(&arena.database_url()).await?;
-            let end = "select pg_terminate_backend(pid) from pg_stat_activity \
-                       where pid <> pg_backend_pid() and application_name = 'wattline'";
-            sqlx::query(end).execute(&mut connection).await?;
-            return Ok(());
-        }
-        Fault::HangStatements => return hang_statements(arena, lasts).await,
-        Fault::FillDisk => return fill_disk(arena, lasts).await,
-        _ => {}
-    }
-    let dies = fault == Fault::KillDatabase;
-    blocking(move || {
-        let mut database = lock(&database);
-        if dies {
-            database.kill();
-        } else {
-            database.freeze();
-        }
-        std::thread::sleep(lasts);
-        if dies {
-            database.restart()?;
-        } else {
-            database.thaw();
-        }
-        Ok(())
-    })
-    .await
+async fn end_sessions(arena: &Arena) -> Outcome<()> {
+    let mut connection = PgConnection::connect(&arena.database_url()).await?;
+    let end = "select pg_terminate_backend(pid) from pg_stat_activity \
+               where pid <> pg_backend_pid() and application_name = 'wattline'";
+    sqlx::query(end).execute(&mut connection).await?;
+    Ok(connection.close().await?)
 }
 
 async fn hang_statements(arena: &Arena, lasts: Duration) -> Outcome<()> {
@@ -187,39 +195,18 @@ async fn fill_disk(arena: &Arena, lasts: Duration) -> Outcome<()> {
         }
         sleep(Duration::from_millis(200)).await;
     }
-    let database = arena.database();
-    blocking(move || Ok(lock(&database).restart()?)).await
+    server(arena.database(), Duration::ZERO, |_| {}, database_back).await
 }
 
-async fn broker(arena: &Arena, fault: Fault, lasts: Duration) -> Outcome<()> {
-    let broker = arena.broker();
-    let restarts = fault == Fault::RestartBroker;
-    blocking(move || {
-        let mut broker = lock(&broker);
-        if restarts {
-            broker.stop();
-        } else {
-            broker.freeze();
-        }
-        std::thread::sleep(lasts);
-        if restarts {
-            broker.restart()?;
-        } else {
-            broker.thaw();
-        }
-        Ok(())
-    })
-    .await
-}
-
-async fn network(arena: &Arena, fault: Fault, route: Route, lasts: Duration) {
+async fn network(
+    arena: &Arena,
+    route: Route,
+    lasts: Duration,
+    break_it: impl FnOnce(&Proxy),
+) -> Outcome<()> {
     let proxy = arena.route(route);
-    match fault {
-        Fault::Refuse(_) => proxy.refuse(),
-        Fault::Hold(_, direction) => proxy.hold(direction),
-        Fault::Slow(_) => proxy.slow(SLOW),
-        _ => proxy.cut(),
-    }
+    break_it(proxy);
     sleep(lasts).await;
     proxy.release();
+    Ok(())
 }
