@@ -158,3 +158,6 @@ impl Fact {
         digits.parse().ok()
     }
 }
+
+#[cfg(test)]
+mod tests;
