@@ -127,7 +127,9 @@ async fn keep(
             in_use
         }
     };
-    let horizon = store.move_raw_horizon(now(), raw_retention, &in_use).await?;
+    let horizon = store
+        .move_raw_horizon(now(), raw_retention, &in_use)
+        .await?;
     Ok((horizon, store.drop_raw().await?))
 }
 
@@ -203,7 +205,10 @@ fn count(handles: &Handles, horizon: &Horizon, dropped: Dropped) {
         // Before it has moved for the first time there is nothing to tell.
         if horizon.moment.seconds() > 0 {
             let overdue = horizon.due.micros_since(horizon.moment) / 1_000_000;
-            update.set(Gauge::AggregatorRawHorizonSeconds, seconds(horizon.moment.seconds()));
+            update.set(
+                Gauge::AggregatorRawHorizonSeconds,
+                seconds(horizon.moment.seconds()),
+            );
             update.set(Gauge::AggregatorRetentionOverdueSeconds, seconds(overdue));
         }
     });

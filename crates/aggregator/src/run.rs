@@ -60,8 +60,7 @@ pub async fn run(
         let (handles, shutdown) = (handles.clone(), shutdown.clone());
         let topics = fetch::topics(&config);
         let topics = topics.into_iter().map(str::to_owned).collect();
-        let source =
-            retention::Source::log(Arc::clone(&consumer), Arc::clone(&assignment), topics);
+        let source = retention::Source::log(Arc::clone(&consumer), Arc::clone(&assignment), topics);
         let raw_retention = config.raw_retention;
         async move { retention::run(&store, raw_retention, source, &handles, &shutdown).await }
     });

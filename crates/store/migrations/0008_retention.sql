@@ -70,3 +70,10 @@ begin
     return made;
 end
 $$;
+
+-- The series that a building can have: the sections of its telemetry, and its sensors.
+create function series_of(of_building uuid) returns setof bigint language sql stable as $$
+    select generate_series(-2, 0)::bigint
+    union all
+    select id from sensor where building_uuid = of_building
+$$;

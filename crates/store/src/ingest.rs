@@ -5,7 +5,7 @@ mod effects;
 mod key_values;
 mod presence;
 mod readings;
-mod registers;
+pub(crate) mod registers;
 mod reported;
 mod telemetry;
 

@@ -1,8 +1,8 @@
 //! How raw records lie: in chunks of hypertables on TimescaleDB, in daily partitions elsewhere.
 
+use crate::instant::Instant;
 use crate::migrate::Edition;
 use crate::{Store, StoreFailure};
-use crate::instant::Instant;
 use domain::time::{Interval, Timestamp};
 use sqlx::{Connection, Executor, PgConnection, Row};
 use std::time::Duration;

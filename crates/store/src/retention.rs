@@ -306,7 +306,10 @@ mod tests {
     fn the_horizon_is_the_midnight_before_all_that_may_still_come() {
         let day = 86_400;
         let check = |now, retention_s, expected| {
-            let at = horizon_at(Timestamp::from_seconds(now), Duration::from_secs(retention_s));
+            let at = horizon_at(
+                Timestamp::from_seconds(now),
+                Duration::from_secs(retention_s),
+            );
             assert_eq!(at, Timestamp::from_seconds(expected), "{now}");
         };
         check(10 * day + 2 * 3_600, 7 * 86_400, 3 * day);
