@@ -5,7 +5,7 @@ mod effects;
 mod key_values;
 mod presence;
 mod readings;
-mod registers;
+pub(crate) mod registers;
 mod reported;
 mod telemetry;
 
@@ -56,6 +56,9 @@ pub struct Ingested {
     pub duplicates: u64,
     /// Those among the duplicates whose content differs from what is stored.
     pub conflicts: u64,
+    /// Those among the duplicates that are from before the raw horizon: their minute is final, and whether they
+    /// are the same as what was stored cannot be told any more.
+    pub beyond_horizon: u64,
     /// Refused by the aggregator, by reason.
     pub dead_lettered: BTreeMap<Reason, u64>,
     /// Dead letters of the bridge that are new in the database.
@@ -66,7 +69,7 @@ impl Store {
     /// Stores a batch in one transaction, all or nothing; the same batch again changes nothing.
     /// A record older than `raw_retention` at its receipt, of an unknown building, with a reading that its
     /// building has no sensor for, or with an outcome of an action that its building does not have,
-    /// becomes a dead letter.
+    /// becomes a dead letter. One from before the raw horizon changes nothing and counts as a duplicate.
     ///
     /// # Errors
     /// [`StoreFailure::LostPosition`] when the log's position is not where the batch begins;
@@ -79,7 +82,11 @@ impl Store {
         let mut transaction = self.pool.begin().await?;
         position::advance(&mut transaction, &batch.cluster, &batch.moves).await?;
         let accepted = Accepted::of(&mut transaction, &batch.records, raw_retention).await?;
-        let mut ingested = Ingested::default();
+        let mut ingested = Ingested {
+            duplicates: accepted.beyond_horizon,
+            beyond_horizon: accepted.beyond_horizon,
+            ..Ingested::default()
+        };
         store_accepted(&mut transaction, &accepted, &mut ingested).await?;
         for refused in batch.refused.iter().chain(&accepted.refused) {
             let new = dead_letter::keep(&mut transaction, refused).await?;

@@ -20,6 +20,8 @@ pub enum Counter {
     AggregatorDeadLetteredMessages,
     AggregatorImportedDeadLetters,
     AggregatorRetries,
+    AggregatorDroppedChunks,
+    AggregatorDroppedRows,
     ControlTransitions,
     ControlReports,
     ControlPublishedDocuments,
@@ -35,6 +37,8 @@ pub enum Counter {
 pub enum Gauge {
     BridgeInFlightMessages,
     AggregatorLagMessages,
+    AggregatorRawHorizonSeconds,
+    AggregatorRetentionOverdueSeconds,
     ApiConnections,
     Ready,
 }
@@ -113,7 +117,7 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
@@ -127,6 +131,8 @@ impl Counter {
         Self::AggregatorDeadLetteredMessages,
         Self::AggregatorImportedDeadLetters,
         Self::AggregatorRetries,
+        Self::AggregatorDroppedChunks,
+        Self::AggregatorDroppedRows,
         Self::ControlTransitions,
         Self::ControlReports,
         Self::ControlPublishedDocuments,
@@ -167,6 +173,10 @@ impl Counter {
                 "Dead letters of the bridge that are in the database."),
             Self::AggregatorRetries => row("wattline_aggregator_retries_total",
                 "Batches that had to be tried again."),
+            Self::AggregatorDroppedChunks => row("wattline_aggregator_dropped_chunks_total",
+                "Chunks or partitions of raw records that were dropped since they are kept no longer."),
+            Self::AggregatorDroppedRows => row("wattline_aggregator_dropped_rows_total",
+                "Raw records that were deleted one by one since they are kept no longer."),
             Self::ControlTransitions => row("wattline_control_transitions_total",
                 "Times that a building's control state was looked at because something was due."),
             Self::ControlReports => row("wattline_control_reports_total",
@@ -187,9 +197,11 @@ impl Counter {
 
 impl Gauge {
     /// All of them, in their order.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 6] = [
         Self::BridgeInFlightMessages,
         Self::AggregatorLagMessages,
+        Self::AggregatorRawHorizonSeconds,
+        Self::AggregatorRetentionOverdueSeconds,
         Self::ApiConnections,
         Self::Ready,
     ];
@@ -203,6 +215,10 @@ impl Gauge {
                 "Messages that were received and are not durable yet."),
             Self::AggregatorLagMessages => row("wattline_aggregator_lag_messages",
                 "Messages that wait in the log for the aggregator."),
+            Self::AggregatorRawHorizonSeconds => row("wattline_aggregator_raw_horizon_seconds",
+                "Moment (Unix time) before which raw records are final and dropped."),
+            Self::AggregatorRetentionOverdueSeconds => row("wattline_aggregator_retention_overdue_seconds",
+                "Seconds by which raw records are kept longer than they should be."),
             Self::ApiConnections => row("wattline_api_connections",
                 "Connections of clients that are open."),
             Self::Ready => row("wattline_ready",
