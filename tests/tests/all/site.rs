@@ -88,6 +88,7 @@ impl Site {
                 traceparent: None,
                 redelivered: false,
                 payload: Vec::new(),
+                kept_as: None,
             },
         });
         let batch = Batch {

@@ -20,6 +20,7 @@ pub enum Counter {
     AggregatorDeadLetteredMessages,
     AggregatorImportedDeadLetters,
     AggregatorRetries,
+    AggregatorSetAsideIntervals,
     ControlTransitions,
     ControlReports,
     ControlPublishedDocuments,
@@ -34,7 +35,9 @@ pub enum Counter {
 #[expect(missing_docs, reason = "each variant's row holds its help text")]
 pub enum Gauge {
     BridgeInFlightMessages,
+    BridgeFloodingBuildings,
     AggregatorLagMessages,
+    ControlUnreadableStates,
     ApiConnections,
     Ready,
 }
@@ -72,7 +75,7 @@ pub struct Label {
     pub values: &'static [&'static str],
 }
 
-/// The reasons for which a message is refused, in the order in which they are told.
+/// The reasons for which a message is refused.
 const REASON: Label = Label {
     key: "reason",
     values: &[
@@ -86,6 +89,8 @@ const REASON: Label = Label {
         "too_old",
         "unknown_sensor",
         "unknown_action",
+        "not_storable",
+        "over_limit",
     ],
 };
 
@@ -113,7 +118,7 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
@@ -127,6 +132,7 @@ impl Counter {
         Self::AggregatorDeadLetteredMessages,
         Self::AggregatorImportedDeadLetters,
         Self::AggregatorRetries,
+        Self::AggregatorSetAsideIntervals,
         Self::ControlTransitions,
         Self::ControlReports,
         Self::ControlPublishedDocuments,
@@ -167,6 +173,8 @@ impl Counter {
                 "Dead letters of the bridge that are in the database."),
             Self::AggregatorRetries => row("wattline_aggregator_retries_total",
                 "Batches that had to be tried again."),
+            Self::AggregatorSetAsideIntervals => row("wattline_aggregator_set_aside_intervals_total",
+                "Minutes, quarters and days that could not be folded and are tried again later."),
             Self::ControlTransitions => row("wattline_control_transitions_total",
                 "Times that a building's control state was looked at because something was due."),
             Self::ControlReports => row("wattline_control_reports_total",
@@ -187,9 +195,11 @@ impl Counter {
 
 impl Gauge {
     /// All of them, in their order.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 6] = [
         Self::BridgeInFlightMessages,
+        Self::BridgeFloodingBuildings,
         Self::AggregatorLagMessages,
+        Self::ControlUnreadableStates,
         Self::ApiConnections,
         Self::Ready,
     ];
@@ -201,8 +211,12 @@ impl Gauge {
         match self {
             Self::BridgeInFlightMessages => row("wattline_bridge_in_flight_messages",
                 "Messages that were received and are not durable yet."),
+            Self::BridgeFloodingBuildings => row("wattline_bridge_flooding_buildings",
+                "Buildings that sent more than one may within the last minute."),
             Self::AggregatorLagMessages => row("wattline_aggregator_lag_messages",
                 "Messages that wait in the log for the aggregator."),
+            Self::ControlUnreadableStates => row("wattline_control_unreadable_states",
+                "Buildings whose control state this process cannot read: nothing is done for them."),
             Self::ApiConnections => row("wattline_api_connections",
                 "Connections of clients that are open."),
             Self::Ready => row("wattline_ready",

@@ -76,6 +76,17 @@ impl<'a> Accepted<'a> {
         Ok(accepted)
     }
 
+    /// How many messages of each kind are to be stored, by [`Record::kind`].
+    pub(super) fn by_kind(&self) -> [usize; Record::KINDS] {
+        [
+            self.telemetry.len(),
+            self.readings.len(),
+            self.key_values.len(),
+            self.reports.len(),
+            self.presence.len(),
+        ]
+    }
+
     fn take(
         &mut self,
         incoming: &'a Incoming,
