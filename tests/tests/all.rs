@@ -48,6 +48,8 @@ mod failed_logins;
 mod failures;
 #[path = "all/fleets.rs"]
 mod fleets;
+#[path = "all/flood.rs"]
+mod flood;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]
@@ -80,6 +82,8 @@ mod migrations;
 mod obedience;
 #[path = "all/openapi.rs"]
 mod openapi;
+#[path = "all/poison.rs"]
+mod poison;
 #[path = "all/proxies.rs"]
 mod proxies;
 #[path = "all/rate_limit.rs"]

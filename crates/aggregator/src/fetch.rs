@@ -21,7 +21,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
 /// Largest batch, in messages: one transaction of some tenths of a second, and memory.
-const BATCH_MESSAGES: usize = 5_000;
+pub(crate) const BATCH_MESSAGES: usize = 5_000;
 /// Longest wait from a batch's first message until it is handed over: small against the two seconds
 /// in which a record is to be readable, long enough for batches worth a transaction.
 const LINGER: Duration = Duration::from_millis(100);

@@ -1,7 +1,7 @@
 //! The role: topics made when missing, a thread that fetches, a loop that writes, folding beside it.
 
 use crate::batch::batch;
-use crate::fetch::{self, Assignment, Fetched};
+use crate::fetch::{self, Assignment, BATCH_MESSAGES, Fetched};
 use crate::writer::{Unwritten, Writer};
 use crate::{Config, Handles, fold, probe, retention};
 use kafka::WantedTopic;
@@ -10,8 +10,8 @@ use ops::health::Condition;
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
 use std::sync::Arc;
-use std::time::Duration;
-use store::Store;
+use std::time::{Duration, Instant};
+use store::{Batch, Store};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use wire::topic::RecordKind;
@@ -111,32 +111,76 @@ async fn write_all(
     shutdown: &Shutdown,
 ) {
     let mut lost_epoch = None;
+    let mut hand: Option<Hand> = None;
+    let mut backoff = Backoff::default();
     loop {
-        let fetched = tokio::select! {
-            fetched = batches.recv() => fetched,
-            () = tokio::time::sleep(DATABASE_PROBE) => {
-                writer.probe().await;
-                continue;
-            }
+        let patience = match &hand {
+            Some(_) => backoff.next_wait(),
+            None => DATABASE_PROBE,
         };
-        let Some(fetched) = fetched else { return };
-        if lost_epoch == Some(fetched.epoch) || fetched.epoch != assignment.epoch() {
-            continue;
+        // What is refused alone waits for company; enough of it, and nothing more would show.
+        let is_full = hand.as_ref().is_some_and(Hand::is_full);
+        tokio::select! {
+            fetched = batches.recv(), if !is_full => match fetched {
+                Some(fetched) => Hand::take(&mut hand, fetched, assignment),
+                None => return,
+            },
+            () = tokio::time::sleep(patience) => {}
+            () = shutdown.requested(), if is_full => return,
         }
-        let mut batch = batch(fetched.arrivals, fetched.moves);
-        batch.cluster = assignment.cluster();
-        match writer.write(&batch, fetched.begun, shutdown).await {
+        let Some(held) = hand.take_if(|it| Some(it.epoch) != lost_epoch) else {
+            hand = None;
+            writer.probe().await;
+            continue;
+        };
+        match writer.write(&held.batch, held.begun, shutdown).await {
             Ok(()) => {
-                for moved in batch.moves {
+                backoff.reset();
+                for moved in held.batch.moves {
                     assignment.note_committed((moved.topic, moved.partition), moved.to_offset);
                 }
             }
+            Err(Unwritten::Refused) => hand = Some(held),
             Err(Unwritten::LostPosition) => {
                 tracing::info!("a partition was read by another process too: starting over");
-                lost_epoch = Some(fetched.epoch);
+                lost_epoch = Some(held.epoch);
                 assignment.ask_for_reassignment();
             }
             Err(Unwritten::Stopped) => return,
         }
+    }
+}
+
+/// What is to be written.
+struct Hand {
+    batch: Batch,
+    epoch: u64,
+    begun: Instant,
+}
+
+impl Hand {
+    /// Takes what was fetched behind what is in hand. What was read under an older assignment is worthless.
+    fn take(hand: &mut Option<Self>, fetched: Fetched, assignment: &Assignment) {
+        let epoch = assignment.epoch();
+        hand.take_if(|it| it.epoch != epoch);
+        if fetched.epoch != epoch {
+            return;
+        }
+        let mut batch = batch(fetched.arrivals, fetched.moves);
+        batch.cluster = assignment.cluster();
+        match hand {
+            Some(hand) => hand.batch.append(batch),
+            None => {
+                *hand = Some(Self {
+                    batch,
+                    epoch,
+                    begun: fetched.begun,
+                });
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.batch.records.len() >= BATCH_MESSAGES
     }
 }

@@ -37,7 +37,10 @@ pub use building::{Building, Contributor, HubOfSensor, Presence, Sensor, SensorO
 pub use control::{
     Acted, CONTROL_LIMIT, Executed, Facts, Listener, Publication, Publishing, Unconfirmed, Wish,
 };
-pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
+pub use dead_letter::{
+    AskedLetters, Filter as DeadLetterFilter, KeptDeadLetter, LETTERS_AT_ONCE, Letter, Outcome,
+    Refused, Replayed, ReplayedPage, Standing, Tally,
+};
 pub use failure::StoreFailure;
 pub use fleet::{Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
 pub use fold::{FOLD_LIMIT, Folded};

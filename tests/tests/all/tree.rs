@@ -289,7 +289,7 @@ fn metrics_are_named_by_one_pattern() {
         assert_eq!(row.name.ends_with("_total"), counter, "{}", row.name);
         assert!(row.help.ends_with('.'), "{}", row.help);
     }
-    assert_eq!(Reason::ALL.len(), 10);
+    assert_eq!(Reason::ALL.len(), 12);
 }
 
 #[test]

@@ -6,11 +6,12 @@ use crate::connection::{Connector, acknowledge, refused};
 use crate::conservation::{Acknowledged, count_abandoned, count_arrival, count_overflow};
 use crate::intake;
 use crate::ledger::{Acknowledgement, Ledger};
+use crate::limit::Limit;
 use crate::log::{Attempt, Log, Outcome};
 use domain::time::Timestamp;
 use ops::failure::Fatal;
 use ops::health::Condition;
-use ops::metrics::Counter;
+use ops::metrics::{Counter, Gauge};
 use ops::retry::Backoff;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Publish, SubAck};
@@ -37,6 +38,7 @@ pub(super) struct Bridge {
     connector: Connector,
     log: Log,
     ledger: Ledger,
+    limit: Limit,
     handles: Handles,
     receive_maximum: usize,
     mqtt: Condition,
@@ -68,6 +70,7 @@ impl Bridge {
             connector,
             log,
             ledger: Ledger::default(),
+            limit: Limit::new(config.building_message_limit),
             handles,
             receive_maximum: usize::from(config.receive_maximum.max(1)),
             mqtt,
@@ -120,7 +123,7 @@ impl Bridge {
             qos: publish.qos,
         };
         let received_at = self.stamp();
-        let letter = intake::receive(publish, received_at);
+        let letter = intake::receive(publish, received_at, &mut self.limit, Instant::now());
         self.ledger.arrive(letter, acknowledgement);
         count_arrival(&self.handles.metrics);
         self.hand_over()
@@ -190,8 +193,12 @@ impl Bridge {
         self.hand_over()
     }
 
-    /// Looks whether the log still reports, since its silence wakes nobody.
+    /// Looks whether the log still reports, since its silence wakes nobody, and whether floods are over.
     pub(super) fn look(&mut self) {
+        self.limit.look(Instant::now());
+        let flooding = u32::try_from(self.limit.flooding()).unwrap_or(u32::MAX);
+        let metrics = &self.handles.metrics;
+        metrics.update(|it| it.set(Gauge::BridgeFloodingBuildings, flooding.into()));
         self.recover();
     }
 

@@ -22,6 +22,7 @@ pub enum Counter {
     AggregatorRetries,
     AggregatorDroppedChunks,
     AggregatorDroppedRows,
+    AggregatorSetAsideIntervals,
     ControlTransitions,
     ControlReports,
     ControlPublishedDocuments,
@@ -36,9 +37,11 @@ pub enum Counter {
 #[expect(missing_docs, reason = "each variant's row holds its help text")]
 pub enum Gauge {
     BridgeInFlightMessages,
+    BridgeFloodingBuildings,
     AggregatorLagMessages,
     AggregatorRawHorizonSeconds,
     AggregatorRetentionOverdueSeconds,
+    ControlUnreadableStates,
     ApiConnections,
     Ready,
 }
@@ -76,7 +79,7 @@ pub struct Label {
     pub values: &'static [&'static str],
 }
 
-/// The reasons for which a message is refused, in the order in which they are told.
+/// The reasons for which a message is refused.
 const REASON: Label = Label {
     key: "reason",
     values: &[
@@ -90,6 +93,8 @@ const REASON: Label = Label {
         "too_old",
         "unknown_sensor",
         "unknown_action",
+        "not_storable",
+        "over_limit",
     ],
 };
 
@@ -117,7 +122,7 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
@@ -133,6 +138,7 @@ impl Counter {
         Self::AggregatorRetries,
         Self::AggregatorDroppedChunks,
         Self::AggregatorDroppedRows,
+        Self::AggregatorSetAsideIntervals,
         Self::ControlTransitions,
         Self::ControlReports,
         Self::ControlPublishedDocuments,
@@ -177,6 +183,8 @@ impl Counter {
                 "Chunks or partitions of raw records that were dropped since they are kept no longer."),
             Self::AggregatorDroppedRows => row("wattline_aggregator_dropped_rows_total",
                 "Raw records that were deleted one by one since they are kept no longer."),
+            Self::AggregatorSetAsideIntervals => row("wattline_aggregator_set_aside_intervals_total",
+                "Minutes, quarters and days that could not be folded and are tried again later."),
             Self::ControlTransitions => row("wattline_control_transitions_total",
                 "Times that a building's control state was looked at because something was due."),
             Self::ControlReports => row("wattline_control_reports_total",
@@ -197,11 +205,13 @@ impl Counter {
 
 impl Gauge {
     /// All of them, in their order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::BridgeInFlightMessages,
+        Self::BridgeFloodingBuildings,
         Self::AggregatorLagMessages,
         Self::AggregatorRawHorizonSeconds,
         Self::AggregatorRetentionOverdueSeconds,
+        Self::ControlUnreadableStates,
         Self::ApiConnections,
         Self::Ready,
     ];
@@ -213,12 +223,16 @@ impl Gauge {
         match self {
             Self::BridgeInFlightMessages => row("wattline_bridge_in_flight_messages",
                 "Messages that were received and are not durable yet."),
+            Self::BridgeFloodingBuildings => row("wattline_bridge_flooding_buildings",
+                "Buildings that sent more than one may within the last minute."),
             Self::AggregatorLagMessages => row("wattline_aggregator_lag_messages",
                 "Messages that wait in the log for the aggregator."),
             Self::AggregatorRawHorizonSeconds => row("wattline_aggregator_raw_horizon_seconds",
                 "Moment (Unix time) before which raw records are final and dropped."),
             Self::AggregatorRetentionOverdueSeconds => row("wattline_aggregator_retention_overdue_seconds",
                 "Seconds by which raw records are kept longer than they should be."),
+            Self::ControlUnreadableStates => row("wattline_control_unreadable_states",
+                "Buildings whose control state this process cannot read: nothing is done for them."),
             Self::ApiConnections => row("wattline_api_connections",
                 "Connections of clients that are open."),
             Self::Ready => row("wattline_ready",

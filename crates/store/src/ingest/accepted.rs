@@ -103,6 +103,17 @@ impl<'a> Accepted<'a> {
         Ok(accepted)
     }
 
+    /// How many messages of each kind are to be stored, by [`Record::kind`].
+    pub(super) fn by_kind(&self) -> [usize; Record::KINDS] {
+        [
+            self.telemetry.len(),
+            self.readings.len(),
+            self.key_values.len(),
+            self.reports.len(),
+            self.presence.len(),
+        ]
+    }
+
     fn take(
         &mut self,
         incoming: &'a Incoming,
@@ -117,6 +128,10 @@ impl<'a> Accepted<'a> {
             refuse_old(time, incoming.letter.received_at, raw_retention)?;
         }
         if known.is_beyond_horizon(incoming) {
+            if incoming.letter.kept_as.is_some() {
+                let detail = "its minute is final: the records of that time are dropped";
+                return Err(Rejection::new(Reason::TooOld, "/time", detail));
+            }
             self.beyond_horizon += 1;
             return Ok(());
         }

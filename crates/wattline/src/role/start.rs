@@ -97,6 +97,7 @@ fn start_bridge(
         client_id: settings.text("mqtt_client_id")?,
         share_group,
         receive_maximum: settings.integer("mqtt_receive_maximum")?,
+        building_message_limit: settings.integer("building_message_limit")?,
         kinds: RecordKind::ALL.to_vec(),
     };
     let handles = bridge::Handles {
