@@ -6,6 +6,9 @@ use std::process::Command;
 
 /// Far more than a run writes; memory is used for what is really in it.
 const ROOMY: &str = "6g";
+/// How often it is tried to leave no room, each time with a little more of it.
+const ATTEMPTS: u64 = 20;
+const SPARE_BYTES: u64 = 64 * 1024;
 
 /// A file system in memory, mounted where the database keeps its files; unmounted when dropped.
 #[derive(Debug)]
@@ -26,11 +29,19 @@ impl SmallDisk {
         Ok(Self { folder })
     }
 
-    /// Makes it as large as what is in it, so that nothing more fits.
+    /// Makes it as large as what is in it, so that nothing more fits. What is in it grows meanwhile, and it cannot become
+    /// smaller than that.
     pub(crate) fn fill(&self) -> Outcome<()> {
-        let disk = rustix::fs::statvfs(&self.folder)?;
-        let used = (disk.f_blocks - disk.f_bfree) * disk.f_frsize;
-        self.resize(&used.to_string())
+        let mut outcome = Ok(());
+        for spare in 0..ATTEMPTS {
+            let disk = rustix::fs::statvfs(&self.folder)?;
+            let used = (disk.f_blocks - disk.f_bfree) * disk.f_frsize;
+            outcome = self.resize(&(used + spare * SPARE_BYTES).to_string());
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        outcome
     }
 
     /// Makes room again.

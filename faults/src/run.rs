@@ -26,8 +26,9 @@ use tokio::time::{sleep, timeout};
 const CONNECTIONS: usize = 4;
 /// How long everything may take to stand after its start, and again after the last fault.
 const RECOVERY: Duration = Duration::from_secs(120);
-/// How long nothing may change any more before all counts as arrived.
-const STANDSTILL: Duration = Duration::from_secs(5);
+/// How long nothing may change any more before all counts as arrived, when counting does not show it: longer than a
+/// member of the group that was killed keeps its partitions.
+const STANDSTILL: Duration = Duration::from_secs(15);
 /// Messages that are published when all is well again, to see that the counters agree.
 const CALM_MESSAGES: usize = 300;
 const LOOK: Duration = Duration::from_millis(500);
@@ -113,7 +114,7 @@ async fn run_in(plan: &Plan, arena: &Arena, say: &impl Fn(&str)) -> Outcome<Summ
     if timeout(RECOVERY, drained).await.is_err() {
         violations.add("the broker does not acknowledge what is published");
     }
-    arrived(arena).await?;
+    arrived(arena, &publishing.ledger).await?;
     let recovery = mended.elapsed();
     say(&format!(
         "all has arrived, {} s after the last fault",
@@ -209,8 +210,9 @@ async fn all_ready(arena: &Arena) -> Outcome<()> {
     }
 }
 
-/// Waits until nothing waits in the log, nothing is in flight, and the tables stand still.
-async fn arrived(arena: &Arena) -> Outcome<()> {
+/// Waits until nothing waits in the log, nothing is in flight, and the tables have as much as the book or stand still.
+async fn arrived(arena: &Arena, ledger: &Ledger) -> Outcome<()> {
+    let published = i64::try_from(ledger.all().len())?;
     let pool = PgPool::connect(&arena.database_url()).await?;
     let begun = Instant::now();
     let mut last = (0, Instant::now());
@@ -225,7 +227,7 @@ async fn arrived(arena: &Arena) -> Outcome<()> {
         let waiting = waiting(arena).await;
         if count != last.0 || waiting > 0.0 {
             last = (count, Instant::now());
-        } else if last.1.elapsed() > STANDSTILL {
+        } else if count == published || last.1.elapsed() > STANDSTILL {
             return Ok(());
         }
         if begun.elapsed() > RECOVERY {
@@ -280,7 +282,7 @@ async fn calm(plan: &Plan, arena: &Arena, ledger: &Ledger, violations: &Violatio
     let port = arena.route(crate::fault::Route::ControllersToBroker).port();
     let sent: Vec<_> = messages.into_values().collect();
     crate::publisher::publish_all(port, sent, publishing).await;
-    arrived(arena).await?;
+    arrived(arena, ledger).await?;
     let after = scrape_all(arena).await;
     let grown = |name: &str| -> f64 {
         let of = |all: &BTreeMap<Role, BTreeMap<String, f64>>| -> f64 {

@@ -54,7 +54,8 @@ pub(crate) fn consumer(
         ("enable.auto.commit", "false"),
         // Asked only where the database's position is not in the log any more.
         ("auto.offset.reset", "earliest"),
-        ("session.timeout.ms", "10000"),
+        // Kafka's least: the partitions of one that was killed are served by others within ten seconds.
+        ("session.timeout.ms", "6000"),
         ("heartbeat.interval.ms", "2000"),
         // A topic made by another process is seen within this.
         ("topic.metadata.refresh.interval.ms", "5000"),

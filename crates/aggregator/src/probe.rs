@@ -7,29 +7,34 @@ use ops::shutdown::Shutdown;
 use rdkafka::consumer::Consumer as _;
 use std::sync::Arc;
 use std::time::Duration;
+use wire::topic::{KafkaTopics, RecordKind};
 
 /// Pause between two looks: an outage is told within five seconds, waiting for the answer included.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
 /// Longest wait for an answer.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// A partition that is so many messages behind its end is left to be read besides, so that what is new does not wait
+/// behind what is old: a tenth of a second's work, and more than ever waits while all goes well.
+pub(crate) const LEAP_MESSAGES: i64 = 3_000;
+
 /// Looks until told to stop.
 pub(crate) async fn run(
     consumer: Arc<Consumer>,
     assignment: Arc<Assignment>,
-    topic: String,
+    topics: KafkaTopics,
     kafka: Condition,
     metrics: Metrics,
     shutdown: Shutdown,
 ) {
     while !shutdown.is_requested() {
         let looked = tokio::task::spawn_blocking({
-            let (consumer, assignment, topic) = (
+            let (consumer, assignment, topics) = (
                 Arc::clone(&consumer),
                 Arc::clone(&assignment),
-                topic.clone(),
+                topics.clone(),
             );
-            move || look(&consumer, &assignment, &topic)
+            move || look(&consumer, &assignment, &topics)
         });
         match looked.await {
             Ok(Ok(lag)) => {
@@ -48,7 +53,8 @@ pub(crate) async fn run(
 }
 
 /// The messages between the database's positions and the ends of this process's partitions.
-fn look(consumer: &Consumer, assignment: &Assignment, topic: &str) -> Result<i64, String> {
+fn look(consumer: &Consumer, assignment: &Assignment, topics: &KafkaTopics) -> Result<i64, String> {
+    let topic = topics.of(RecordKind::Telemetry);
     let metadata = consumer
         .fetch_metadata(Some(topic), PROBE_TIMEOUT)
         .map_err(|error| format!("kafka does not answer: {error}"))?;
@@ -59,12 +65,23 @@ fn look(consumer: &Consumer, assignment: &Assignment, topic: &str) -> Result<i64
     if !found {
         return Err(format!("topic {topic} is missing"));
     }
-    let mut lag = 0;
+    let mut lag = assignment.backlog();
     for ((topic, partition), next) in assignment.partitions() {
         let (_, end) = consumer
             .fetch_watermarks(&topic, partition, PROBE_TIMEOUT)
             .map_err(|error| format!("kafka does not answer: {error}"))?;
         lag += (end - next).max(0);
+        if end - next >= LEAP_MESSAGES && may_leap(topics.kind_of(&topic)) {
+            assignment.ask_for_leap((topic, partition), end);
+        }
     }
     Ok(lag)
+}
+
+/// Measurements are the same in whatever order they come. Reports and presence are few, and control lives by them.
+const fn may_leap(kind: Option<RecordKind>) -> bool {
+    match kind {
+        Some(RecordKind::Telemetry | RecordKind::Readings | RecordKind::KeyValues) => true,
+        Some(RecordKind::Reported | RecordKind::Presence) | None => false,
+    }
 }

@@ -25,6 +25,7 @@ mod record_columns;
 mod refresh_token;
 mod retention;
 mod series;
+mod stretch;
 
 pub use account::{Login, Role};
 pub use administration::{
@@ -60,6 +61,7 @@ pub use rebuild::{Period, Rebuilt};
 pub use refresh_token::{Cleared, RefreshRefusal, RefreshToken};
 pub use retention::{Dropped, Horizon, LogEnd, LogInUse, RETENTION_SLACK};
 pub use series::Series;
+pub use stretch::{Stretch, StretchMove};
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use std::str::FromStr;

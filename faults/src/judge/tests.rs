@@ -109,7 +109,7 @@ fn every_row_that_differs_is_told() {
         |kept| kept.latest.clear(),
         |kept| kept.registers.clear(),
         |kept| kept.key_values.values_mut().for_each(|it| it.1 += 1),
-        |kept| drop(kept.minutes.pop_first()),
+        |kept| kept.minutes.clear(),
         |kept| kept.registers.extend([((1, AT), 1.0)]),
     ];
     for (number, damage) in damages.into_iter().enumerate() {

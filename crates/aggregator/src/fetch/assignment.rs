@@ -12,7 +12,7 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use rdkafka::types::RDKafkaRespErr;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{Position, Store};
@@ -38,6 +38,10 @@ pub(crate) struct Assignment {
     cluster: Mutex<String>,
     /// Committed to the database and not told to Kafka yet.
     committed: Mutex<HashMap<Partition, i64>>,
+    /// Partitions that lie so far back that what is new is to be read first, with their ends.
+    leaps: Mutex<HashMap<Partition, i64>>,
+    /// Messages in stretches that are read besides.
+    backlog: AtomicI64,
 }
 
 impl Assignment {
@@ -51,7 +55,27 @@ impl Assignment {
             next: Mutex::default(),
             cluster: Mutex::default(),
             committed: Mutex::default(),
+            leaps: Mutex::default(),
+            backlog: AtomicI64::new(0),
         }
+    }
+
+    /// A partition whose position is to move to `end` at once; what it passes over is read besides.
+    pub(crate) fn ask_for_leap(&self, partition: Partition, end: i64) {
+        lock(&self.leaps).insert(partition, end);
+    }
+
+    pub(crate) fn take_leaps(&self) -> HashMap<Partition, i64> {
+        std::mem::take(&mut lock(&self.leaps))
+    }
+
+    pub(crate) fn note_backlog(&self, messages: i64) {
+        self.backlog.store(messages.max(0), Ordering::SeqCst);
+    }
+
+    /// Messages in stretches that this process reads besides.
+    pub(crate) fn backlog(&self) -> i64 {
+        self.backlog.load(Ordering::SeqCst)
     }
 
     /// The log that the positions belong to.

@@ -39,6 +39,7 @@ pub enum Gauge {
     BridgeInFlightMessages,
     BridgeFloodingBuildings,
     AggregatorLagMessages,
+    AggregatorStretchMessages,
     AggregatorRawHorizonSeconds,
     AggregatorRetentionOverdueSeconds,
     ControlUnreadableStates,
@@ -205,10 +206,11 @@ impl Counter {
 
 impl Gauge {
     /// All of them, in their order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::BridgeInFlightMessages,
         Self::BridgeFloodingBuildings,
         Self::AggregatorLagMessages,
+        Self::AggregatorStretchMessages,
         Self::AggregatorRawHorizonSeconds,
         Self::AggregatorRetentionOverdueSeconds,
         Self::ControlUnreadableStates,
@@ -227,6 +229,8 @@ impl Gauge {
                 "Buildings that sent more than one may within the last minute."),
             Self::AggregatorLagMessages => row("wattline_aggregator_lag_messages",
                 "Messages that wait in the log for the aggregator."),
+            Self::AggregatorStretchMessages => row("wattline_aggregator_stretch_messages",
+                "Those of them that are read besides what comes in now: after an outage, or again."),
             Self::AggregatorRawHorizonSeconds => row("wattline_aggregator_raw_horizon_seconds",
                 "Moment (Unix time) before which raw records are final and dropped."),
             Self::AggregatorRetentionOverdueSeconds => row("wattline_aggregator_retention_overdue_seconds",

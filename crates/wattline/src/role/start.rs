@@ -167,6 +167,7 @@ fn start_aggregator(
         partitions: settings.integer("kafka_partitions")?,
         group: settings.text("kafka_group")?,
         raw_retention: settings.duration("raw_retention")?,
+        read_again_from: shared.read_again_from,
     };
     let store = store(settings, AGGREGATOR_CONNECTIONS, STATEMENT_TIMEOUT)?;
     tasks.spawn(aggregator::run(
