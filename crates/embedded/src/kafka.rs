@@ -23,6 +23,18 @@ pub struct KafkaOptions {
     pub folder: PathBuf,
     /// The port on loopback; any free one without.
     pub port: Option<u16>,
+    /// Further ways in.
+    pub routes: Vec<KafkaRoute>,
+}
+
+/// A way in over something that stands in between (a proxy): whoever comes this way is sent back the same way,
+/// since Kafka tells its clients where to connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KafkaRoute {
+    /// The port on loopback that Kafka listens on.
+    pub port: u16,
+    /// The port on loopback that its clients are told.
+    pub advertised_port: u16,
 }
 
 impl KafkaOptions {
@@ -31,6 +43,7 @@ impl KafkaOptions {
         Self {
             folder: folder.into(),
             port: None,
+            routes: Vec::new(),
         }
     }
 }
@@ -55,8 +68,8 @@ impl Kafka {
         let port = port::choose(NAME, options.port)?;
         let controller_port = port::choose(NAME, None)?;
         let properties = folder.join("server.properties");
-        fs::write(&properties, config::text(&folder, port, controller_port))
-            .map_err(StartFailure::about(&properties))?;
+        let text = config::text(&folder, port, controller_port, &options.routes);
+        fs::write(&properties, text).map_err(StartFailure::about(&properties))?;
         let properties = properties.display().to_string();
         if !config::data(&folder).join("bootstrap.checkpoint").exists() {
             java.format(&properties)?;

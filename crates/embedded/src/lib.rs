@@ -13,7 +13,7 @@ mod server;
 
 pub use failure::StartFailure;
 pub use folder::{free_bytes, temporary_folder};
-pub use kafka::{Kafka, KafkaOptions};
+pub use kafka::{Kafka, KafkaOptions, KafkaRoute};
 pub use mosquitto::{Mosquitto, MosquittoOptions};
 pub use port::free_port;
 pub use postgres::{Edition, Postgres, PostgresOptions};

@@ -1,5 +1,7 @@
 //! Kafka's configuration.
 
+use super::KafkaRoute;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Where the records are.
@@ -7,15 +9,37 @@ pub(super) fn data(folder: &Path) -> PathBuf {
     folder.join("data")
 }
 
-/// Writes the properties of a node in `folder`.
-pub(super) fn text(folder: &Path, port: u16, controller_port: u16) -> String {
+/// Writes the properties of a node in `folder`. Each way in is a listener of its own, for that is how Kafka
+/// knows which address to tell.
+pub(super) fn text(
+    folder: &Path,
+    port: u16,
+    controller_port: u16,
+    routes: &[KafkaRoute],
+) -> String {
+    let mut listeners = format!("PLAINTEXT://127.0.0.1:{port}");
+    let mut advertised = listeners.clone();
+    let mut protocols = "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT".to_owned();
+    for (number, route) in routes.iter().enumerate() {
+        // Writing to a string cannot fail.
+        write!(listeners, ",ROUTE{number}://127.0.0.1:{}", route.port).ok();
+        write!(
+            advertised,
+            ",ROUTE{number}://127.0.0.1:{}",
+            route.advertised_port
+        )
+        .ok();
+        write!(protocols, ",ROUTE{number}:PLAINTEXT").ok();
+    }
     format!(
         "process.roles=broker,controller\n\
          node.id=1\n\
          controller.quorum.voters=1@127.0.0.1:{controller_port}\n\
          controller.listener.names=CONTROLLER\n\
-         listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}\n\
-         advertised.listeners=PLAINTEXT://127.0.0.1:{port}\n\
+         listeners={listeners},CONTROLLER://127.0.0.1:{controller_port}\n\
+         advertised.listeners={advertised}\n\
+         listener.security.protocol.map={protocols}\n\
+         inter.broker.listener.name=PLAINTEXT\n\
          log.dirs={}\n\
          {ONE_NODE}",
         data(folder).display(),
