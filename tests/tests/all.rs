@@ -102,6 +102,8 @@ mod register_oracle;
 mod reported;
 #[path = "all/restarts.rs"]
 mod restarts;
+#[path = "all/retention.rs"]
+mod retention;
 #[path = "all/simulated.rs"]
 mod simulated;
 #[path = "all/site.rs"]

@@ -68,12 +68,16 @@ pub(crate) fn consumer(
     let consumer: Consumer = settings
         .create_with_context(Context::new(assignment, kafka))
         .map_err(|error| format!("kafka consumer: {}", kafka::describe(&error)))?;
-    let kinds = config.kinds.iter().map(|kind| config.topics.of(*kind));
-    let topics: Vec<&str> = kinds.chain([config.topics.dead_letters()]).collect();
     consumer
-        .subscribe(&topics)
+        .subscribe(&topics(config))
         .map_err(|error| format!("kafka subscription: {error}"))?;
     Ok(consumer)
+}
+
+/// The topics that the role reads.
+pub(crate) fn topics(config: &Config) -> Vec<&str> {
+    let kinds = config.kinds.iter().map(|kind| config.topics.of(*kind));
+    kinds.chain([config.topics.dead_letters()]).collect()
 }
 
 /// Fetches until told to stop or until nobody takes the batches any more.

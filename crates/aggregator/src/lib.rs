@@ -6,6 +6,7 @@ mod fetch;
 pub mod fold;
 mod log_message;
 mod probe;
+pub mod retention;
 mod run;
 pub mod writer;
 

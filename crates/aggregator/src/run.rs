@@ -3,7 +3,7 @@
 use crate::batch::batch;
 use crate::fetch::{self, Assignment, BATCH_MESSAGES, Fetched};
 use crate::writer::{Unwritten, Writer};
-use crate::{Config, Handles, fold, probe};
+use crate::{Config, Handles, fold, probe, retention};
 use kafka::WantedTopic;
 use ops::failure::Fatal;
 use ops::health::Condition;
@@ -53,8 +53,16 @@ pub async fn run(
         shutdown.clone(),
     ));
     tasks.spawn({
-        let (store, handles, shutdown) = (store, handles.clone(), shutdown.clone());
+        let (store, handles, shutdown) = (store.clone(), handles.clone(), shutdown.clone());
         async move { fold::run(&store, &handles, &shutdown).await }
+    });
+    tasks.spawn({
+        let (handles, shutdown) = (handles.clone(), shutdown.clone());
+        let topics = fetch::topics(&config);
+        let topics = topics.into_iter().map(str::to_owned).collect();
+        let source = retention::Source::log(Arc::clone(&consumer), Arc::clone(&assignment), topics);
+        let raw_retention = config.raw_retention;
+        async move { retention::run(&store, raw_retention, source, &handles, &shutdown).await }
     });
     tasks.spawn_blocking({
         let (assignment, shutdown) = (Arc::clone(&assignment), shutdown.clone());

@@ -6,7 +6,7 @@ mod effects;
 mod key_values;
 mod presence;
 mod readings;
-mod registers;
+pub(crate) mod registers;
 mod reported;
 mod telemetry;
 
@@ -57,6 +57,9 @@ pub struct Ingested {
     pub duplicates: u64,
     /// Those among the duplicates whose content differs from what is stored.
     pub conflicts: u64,
+    /// Those among the duplicates that are from before the raw horizon: their minute is final, and whether they
+    /// are the same as what was stored cannot be told any more.
+    pub beyond_horizon: u64,
     /// Refused by the aggregator, by reason.
     pub dead_lettered: BTreeMap<Reason, u64>,
     /// Dead letters of the bridge that are new in the database.
@@ -85,7 +88,8 @@ impl Store {
     /// Stores a batch in one transaction, all or nothing; the same batch again changes nothing.
     /// A record older than `raw_retention` at its receipt, of an unknown building, with a reading that its
     /// building has no sensor for, or with an outcome of an action that its building does not have,
-    /// becomes a dead letter; and so does one that the database does not take while it takes others.
+    /// becomes a dead letter; and so does one that the database does not take while it takes others. One from
+    /// before the raw horizon changes nothing and counts as a duplicate.
     ///
     /// # Errors
     /// [`StoreFailure::LostPosition`] when the log's position is not where the batch begins;
@@ -167,7 +171,11 @@ impl Part {
         raw_retention: Duration,
     ) -> Result<Self, StoreFailure> {
         let accepted = Accepted::of(connection, records, raw_retention).await?;
-        let mut ingested = Ingested::default();
+        let mut ingested = Ingested {
+            duplicates: accepted.beyond_horizon,
+            beyond_horizon: accepted.beyond_horizon,
+            ..Ingested::default()
+        };
         store_accepted(connection, &accepted, &mut ingested).await?;
         Ok(Self {
             ingested,
@@ -209,6 +217,7 @@ impl Part {
         all.stored += some.stored;
         all.duplicates += some.duplicates;
         all.conflicts += some.conflicts;
+        all.beyond_horizon += some.beyond_horizon;
         all.replayed.extend(some.replayed);
         self.refused.extend(other.refused);
         for (all, some) in self.taken.iter_mut().zip(other.taken) {

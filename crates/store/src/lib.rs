@@ -18,9 +18,12 @@ mod listing;
 mod login_attempt;
 mod migrate;
 mod position;
+mod raw_tables;
 mod read;
+mod rebuild;
 mod record_columns;
 mod refresh_token;
+mod retention;
 mod series;
 
 pub use account::{Login, Role};
@@ -53,7 +56,9 @@ pub use read::comfort::QuarterMean;
 pub use read::key_value::KeyValue;
 pub use read::meter_reading::{MeterReading, Metered, Reading};
 pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
+pub use rebuild::{Period, Rebuilt};
 pub use refresh_token::{Cleared, RefreshRefusal, RefreshToken};
+pub use retention::{Dropped, Horizon, LogEnd, LogInUse, RETENTION_SLACK};
 pub use series::Series;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};

@@ -21,6 +21,8 @@ pub enum Counter {
     AggregatorImportedDeadLetters,
     AggregatorRetries,
     AggregatorSetAsideIntervals,
+    AggregatorDroppedChunks,
+    AggregatorDroppedRows,
     ControlTransitions,
     ControlReports,
     ControlPublishedDocuments,
@@ -37,6 +39,8 @@ pub enum Gauge {
     BridgeInFlightMessages,
     BridgeFloodingBuildings,
     AggregatorLagMessages,
+    AggregatorRawHorizonSeconds,
+    AggregatorRetentionOverdueSeconds,
     ControlUnreadableStates,
     ApiConnections,
     Ready,
@@ -118,7 +122,7 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
@@ -133,6 +137,8 @@ impl Counter {
         Self::AggregatorImportedDeadLetters,
         Self::AggregatorRetries,
         Self::AggregatorSetAsideIntervals,
+        Self::AggregatorDroppedChunks,
+        Self::AggregatorDroppedRows,
         Self::ControlTransitions,
         Self::ControlReports,
         Self::ControlPublishedDocuments,
@@ -175,6 +181,10 @@ impl Counter {
                 "Batches that had to be tried again."),
             Self::AggregatorSetAsideIntervals => row("wattline_aggregator_set_aside_intervals_total",
                 "Minutes, quarters and days that could not be folded and are tried again later."),
+            Self::AggregatorDroppedChunks => row("wattline_aggregator_dropped_chunks_total",
+                "Chunks or partitions of raw records that were dropped since they are kept no longer."),
+            Self::AggregatorDroppedRows => row("wattline_aggregator_dropped_rows_total",
+                "Raw records that were deleted one by one since they are kept no longer."),
             Self::ControlTransitions => row("wattline_control_transitions_total",
                 "Times that a building's control state was looked at because something was due."),
             Self::ControlReports => row("wattline_control_reports_total",
@@ -195,10 +205,12 @@ impl Counter {
 
 impl Gauge {
     /// All of them, in their order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::BridgeInFlightMessages,
         Self::BridgeFloodingBuildings,
         Self::AggregatorLagMessages,
+        Self::AggregatorRawHorizonSeconds,
+        Self::AggregatorRetentionOverdueSeconds,
         Self::ControlUnreadableStates,
         Self::ApiConnections,
         Self::Ready,
@@ -217,6 +229,10 @@ impl Gauge {
                 "Messages that wait in the log for the aggregator."),
             Self::ControlUnreadableStates => row("wattline_control_unreadable_states",
                 "Buildings whose control state this process cannot read: nothing is done for them."),
+            Self::AggregatorRawHorizonSeconds => row("wattline_aggregator_raw_horizon_seconds",
+                "Moment (Unix time) before which raw records are final and dropped."),
+            Self::AggregatorRetentionOverdueSeconds => row("wattline_aggregator_retention_overdue_seconds",
+                "Seconds by which raw records are kept longer than they should be."),
             Self::ApiConnections => row("wattline_api_connections",
                 "Connections of clients that are open."),
             Self::Ready => row("wattline_ready",

@@ -4,6 +4,7 @@ use super::{Roles, Shared, Tasks, cluster, store, topics};
 use crate::direct;
 use crate::failure::Failure;
 use crate::{https, process};
+use aggregator::retention;
 use aggregator::writer::Writer;
 use bridge::{DirectLog, KafkaConfig, KafkaLog, Log};
 use ops::clock::Clock;
@@ -16,8 +17,8 @@ use store::STATEMENT_TIMEOUT;
 use tokio::net::TcpListener;
 use wire::topic::RecordKind;
 
-/// Connections of the aggregator: one writes, one folds, one looks up positions or probes.
-const AGGREGATOR_CONNECTIONS: u32 = 3;
+/// Connections of the aggregator: one writes, one folds, one looks up positions or probes, one drops.
+const AGGREGATOR_CONNECTIONS: u32 = 4;
 /// Connections of control: one executes what is due, one publishes and one tells of it, one listens, one keeps
 /// house.
 const CONTROL_CONNECTIONS: u32 = 5;
@@ -181,7 +182,8 @@ fn start_aggregator(
 fn start_direct(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> Result<(), Failure> {
     let store = store(settings, AGGREGATOR_CONNECTIONS, STATEMENT_TIMEOUT)?;
     let handles = aggregator_handles(shared);
-    let writer = Writer::new(store.clone(), settings.duration("raw_retention")?, &handles);
+    let raw_retention = settings.duration("raw_retention")?;
+    let writer = Writer::new(store.clone(), raw_retention, &handles);
     let receive_maximum: usize = settings.integer("mqtt_receive_maximum")?;
     let (sender, handovers) = tokio::sync::mpsc::channel(receive_maximum);
     start_bridge(settings, shared, tasks, Log::Direct(DirectLog::new(sender)))?;
@@ -190,9 +192,18 @@ fn start_direct(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> Resu
         direct::run(handovers, writer, shutdown).await;
         Ok(())
     });
+    tasks.spawn({
+        let (store, handles) = (store.clone(), handles.clone());
+        let shutdown = shared.shutdown.clone();
+        async move {
+            aggregator::fold::run(&store, &handles, &shutdown).await;
+            Ok(())
+        }
+    });
     let shutdown = shared.shutdown.clone();
     tasks.spawn(async move {
-        aggregator::fold::run(&store, &handles, &shutdown).await;
+        let source = retention::Source::direct();
+        retention::run(&store, raw_retention, source, &handles, &shutdown).await;
         Ok(())
     });
     Ok(())
