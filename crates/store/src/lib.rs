@@ -65,6 +65,7 @@ pub use stretch::{Stretch, StretchMove};
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a caller waits for a connection of the pool before the database counts as away.
@@ -77,6 +78,8 @@ pub const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub struct Store {
     pool: sqlx::PgPool,
+    /// What this process cannot read.
+    aside: Arc<control::Aside>,
 }
 
 impl Store {
@@ -113,7 +116,10 @@ impl Store {
             .max_connections(connections)
             .acquire_timeout(ACQUIRE_TIMEOUT)
             .connect_lazy_with(options);
-        Ok(Self { pool })
+        Ok(Self {
+            pool,
+            aside: Arc::default(),
+        })
     }
 
     /// Asks the database for a sign of life, and whether the schema is there.

@@ -128,12 +128,7 @@ impl<'a> Accepted<'a> {
             refuse_old(time, incoming.letter.received_at, raw_retention)?;
         }
         if known.is_beyond_horizon(incoming) {
-            if incoming.letter.kept_as.is_some() {
-                let detail = "its minute is final: the records of that time are dropped";
-                return Err(Rejection::new(Reason::TooOld, "/time", detail));
-            }
-            self.beyond_horizon += 1;
-            return Ok(());
+            return self.take_beyond_horizon(incoming);
         }
         match &incoming.record {
             Record::Telemetry(record) => self.telemetry.push((incoming, record)),
@@ -148,6 +143,20 @@ impl<'a> Accepted<'a> {
             }
             Record::Presence { online } => self.presence.push((incoming, *online)),
         }
+        Ok(())
+    }
+}
+
+impl Accepted<'_> {
+    /// What the log brings from before the raw horizon was stored before; of a dead letter that is known to be
+    /// otherwise, and it is too late for it.
+    fn take_beyond_horizon(&mut self, incoming: &Incoming) -> Result<(), Rejection> {
+        if incoming.letter.kept_as.is_some() {
+            let detail = "the records of its time are dropped: its minute is final";
+            let pointer = incoming.record.time().map_or("", |_| "/time");
+            return Err(Rejection::new(Reason::TooOld, pointer, detail));
+        }
+        self.beyond_horizon += 1;
         Ok(())
     }
 }

@@ -249,6 +249,36 @@ async fn what_no_correction_mends_stays_refused_whatever_time_it_is_by_then() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_letter_from_before_the_raw_horizon_is_not_replayed_and_told_so() {
+    let world = World::new(WATTLINE, Mode::Direct).await;
+    let plan = BuildingPlan::new();
+    let _serve = world.serve().await;
+    let controller = world.controller();
+    let time = now() - 3 * 86_400;
+    controller.telemetry(plan.uuid, meter(time, 1)).await;
+    controller
+        .telemetry(plan.uuid, meter(time + 86_400, 1))
+        .await;
+    until_listed(&world, 2).await;
+    world.apply(std::slice::from_ref(&plan));
+    sqlx::query("update raw_horizon set moment = to_timestamp($1)")
+        .bind(time + 60)
+        .execute(&world.database)
+        .await
+        .unwrap();
+    let told = replay(&world, &["--all"]);
+    assert_eq!(
+        told,
+        json!({"stored": 1, "duplicate": 0, "refused": {"too_old": 1}})
+    );
+    let still = listed(&world);
+    assert_eq!(still.len(), 1);
+    let detail = still[0]["detail"].as_str().unwrap();
+    assert!(detail.contains("its minute is final"), "{detail}");
+    assert_eq!(still[0]["pointer"], "/time");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn replay_says_what_it_wants_and_which_letters_it_refuses() {
     let world = World::new(WATTLINE, Mode::Direct).await;
     let told = |arguments: &[&str], code| {

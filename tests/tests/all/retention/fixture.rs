@@ -41,6 +41,7 @@ pub(crate) fn incoming(building: Uuid, record: Record, received_at: Timestamp) -
             redelivered: false,
             kept_as: None,
             payload: Vec::new(),
+            kept_as: None,
         },
     }
 }
