@@ -37,6 +37,8 @@ const TRANSIENT_CLASSES: [&str; 5] = ["08", "40", "53", "55", "57"];
 const NOT_MIGRATED: [&str; 3] = ["42P01", "42703", "42883"];
 /// Read-only: a standby that has not been promoted yet. Database or schema not there yet.
 const NOT_YET: [&str; 3] = ["25006", "3D000", "3F000"];
+/// A row does not fit where it is to be stored.
+const CHECK_VIOLATION: &str = "23514";
 
 impl From<sqlx::Error> for StoreFailure {
     fn from(error: sqlx::Error) -> Self {
@@ -49,7 +51,10 @@ impl From<sqlx::Error> for StoreFailure {
                     refused.message()
                 ));
             }
-            let transient = NOT_YET.contains(&code)
+            // Of a partition that was made just now, which no constraint with a name is broken by.
+            let rerouted = code == CHECK_VIOLATION && refused.constraint().is_none();
+            let transient = rerouted
+                || NOT_YET.contains(&code)
                 || TRANSIENT_CLASSES
                     .iter()
                     .any(|class| code.starts_with(class));
