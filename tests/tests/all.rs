@@ -14,6 +14,8 @@ mod administration;
 mod audit;
 #[path = "all/authorisation.rs"]
 mod authorisation;
+#[path = "all/backup.rs"]
+mod backup;
 #[path = "all/buckets.rs"]
 mod buckets;
 #[path = "all/client.rs"]
@@ -94,6 +96,8 @@ mod read_plans;
 mod readings;
 #[path = "all/reads.rs"]
 mod reads;
+#[path = "all/rebuild.rs"]
+mod rebuild;
 #[path = "all/records.rs"]
 mod records;
 #[path = "all/register_oracle.rs"]
