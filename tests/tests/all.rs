@@ -102,6 +102,8 @@ mod restarts;
 mod simulated;
 #[path = "all/site.rs"]
 mod site;
+#[path = "all/telling.rs"]
+mod telling;
 #[path = "all/tokens.rs"]
 mod tokens;
 #[path = "all/tree.rs"]

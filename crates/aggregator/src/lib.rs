@@ -10,4 +10,4 @@ mod run;
 pub mod writer;
 
 pub use config::{Config, Handles};
-pub use run::run;
+pub use run::{run, watch_database};

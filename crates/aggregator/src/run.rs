@@ -2,19 +2,20 @@
 
 use crate::batch::batch;
 use crate::fetch::{self, Assignment, Fetched};
+use crate::probe::Probe;
 use crate::writer::{Unwritten, Writer};
-use crate::{Config, Handles, fold, probe};
+use crate::{Config, Handles, fold};
 use kafka::WantedTopic;
 use ops::failure::Fatal;
 use ops::health::Condition;
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
+use ops::watch;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use wire::topic::RecordKind;
 
 /// Batches between the fetching thread and the writer: one is read while one is written.
 const BATCHES_AHEAD: usize = 1;
@@ -31,6 +32,8 @@ pub async fn run(
     handles: Handles,
     shutdown: Shutdown,
 ) -> Result<(), Fatal> {
+    let mut tasks = JoinSet::new();
+    watch_database(&store, &handles, &shutdown, &mut tasks);
     let kafka = handles.health.condition("kafka");
     let writer = Writer::new(store.clone(), config.raw_retention, &handles);
     if !create_topics(&config, &kafka, &shutdown).await {
@@ -43,15 +46,14 @@ pub async fn run(
         .map(Arc::new)?;
     let (sender, batches) = mpsc::channel(BATCHES_AHEAD);
 
-    let mut tasks = JoinSet::new();
-    tasks.spawn(probe::run(
-        Arc::clone(&consumer),
-        Arc::clone(&assignment),
-        config.topics.of(RecordKind::Telemetry).to_owned(),
+    let probe = Probe {
+        consumer: Arc::clone(&consumer),
+        assignment: Arc::clone(&assignment),
+        config: config.clone(),
         kafka,
-        handles.metrics.clone(),
-        shutdown.clone(),
-    ));
+        handles: handles.clone(),
+    };
+    tasks.spawn(probe.run(shutdown.clone()));
     tasks.spawn({
         let (store, handles, shutdown) = (store, handles.clone(), shutdown.clone());
         async move { fold::run(&store, &handles, &shutdown).await }
@@ -67,6 +69,27 @@ pub async fn run(
     Ok(())
 }
 
+/// Tells within seconds when the database cannot be worked with, whatever is being written or not; in direct mode
+/// too.
+pub fn watch_database(
+    store: &Store,
+    handles: &Handles,
+    shutdown: &Shutdown,
+    tasks: &mut JoinSet<()>,
+) {
+    let condition = handles.health.condition("database");
+    let mut database = store.watch();
+    let (server, shutdown) = (store.server().to_owned(), shutdown.clone());
+    tasks.spawn(async move {
+        loop {
+            watch::look(&condition, &server, database.look()).await;
+            if !watch::goes_on(&shutdown).await {
+                return;
+            }
+        }
+    });
+}
+
 /// Answers false when told to stop before Kafka answered.
 async fn create_topics(config: &Config, kafka: &Condition, shutdown: &Shutdown) -> bool {
     let wanted = wanted_topics(config);
@@ -74,7 +97,7 @@ async fn create_topics(config: &Config, kafka: &Condition, shutdown: &Shutdown) 
     loop {
         match config.cluster.create_missing(&wanted).await {
             Ok(()) => return true,
-            Err(unreachable) => kafka.not_ready(unreachable.to_string()),
+            Err(unreachable) => kafka.not_ready(config.cluster.tell(&unreachable.0)),
         }
         tokio::select! {
             () = tokio::time::sleep(backoff.next_wait()) => {}
@@ -83,7 +106,7 @@ async fn create_topics(config: &Config, kafka: &Condition, shutdown: &Shutdown) 
     }
 }
 
-fn wanted_topics(config: &Config) -> Vec<WantedTopic<'_>> {
+pub(crate) fn wanted_topics(config: &Config) -> Vec<WantedTopic<'_>> {
     let dead_letters = config.topics.dead_letters();
     let topics = config.topics.all().into_iter();
     topics

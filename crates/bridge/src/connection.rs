@@ -19,6 +19,8 @@ const OUTGOING_IN_FLIGHT: u16 = 16;
 
 /// Makes connections to one broker, each with the same session.
 pub(crate) struct Connector {
+    /// The broker in words.
+    pub(crate) broker: String,
     options: MqttOptions,
     filters: Vec<Filter>,
     given_back: Vec<String>,
@@ -33,6 +35,7 @@ impl Connector {
         let broker = Broker::parse(&config.mqtt_url).map_err(|it| it.to_string())?;
         let plain = config.kinds.iter().map(|kind| MqttTopic::filter(*kind));
         Ok(Self {
+            broker: broker.name(),
             options: options(config, &broker),
             filters: filters(config.share_group.as_deref(), &config.kinds)?,
             given_back: match config.share_group {
@@ -59,6 +62,12 @@ impl Connector {
         let asked = client.try_subscribe_many(self.filters.clone());
         asked.map_err(|error| format!("cannot subscribe: {error}"))
     }
+}
+
+/// Asks the broker for a sign of life.
+pub(crate) fn ask(client: &AsyncClient) -> Result<(), String> {
+    let asked = client.try_unsubscribe(mqtt::QUESTION);
+    asked.map_err(|error| format!("cannot ask: {error}"))
 }
 
 /// Writes the acknowledgement of a message to the connection that delivered it.

@@ -24,6 +24,8 @@ use wire::desired::{self, Document};
 
 /// What is published, and what must be published again.
 pub(crate) struct Publisher {
+    /// The broker in words.
+    name: String,
     pub(crate) options: MqttOptions,
     store: Store,
     handles: Handles,
@@ -57,6 +59,7 @@ impl Publisher {
             .set_keep_alive(KEEP_ALIVE)
             .set_outgoing_inflight_upper_limit(IN_FLIGHT);
         Ok(Self {
+            name: broker.name(),
             options,
             store,
             wakeup,
@@ -77,7 +80,10 @@ impl Publisher {
         loop {
             match session::run(&mut self, shutdown).await {
                 Ended::Stopped => return,
-                Ended::Lost(cause) => self.broker.not_ready(cause),
+                Ended::Lost(cause) => {
+                    self.silent(&cause);
+                    self.count_retry();
+                }
             }
             tokio::select! {
                 () = sleep(self.between_connections.next_wait()) => {}
@@ -98,6 +104,21 @@ impl Publisher {
         self.again_since = Some(self.again_since.map_or(since, |before| before.min(since)));
     }
 
+    /// The broker answers.
+    pub(crate) fn answering(&self) {
+        self.broker.ready();
+    }
+
+    /// The broker cannot be worked with.
+    pub(crate) fn silent(&self, cause: &str) {
+        self.broker.not_ready(format!("{}: {cause}", self.name));
+    }
+
+    fn count_retry(&self) {
+        let metrics = &self.handles.metrics;
+        metrics.update(|it| it.add(Counter::ControlRetries, 1));
+    }
+
     /// Takes what is to be published; when the database is away, how long to wait.
     pub(crate) async fn claim(&mut self) -> Result<Option<InFlight>, Duration> {
         let claimed = timeout(DATABASE_PATIENCE, self.try_claim()).await;
@@ -111,7 +132,8 @@ impl Publisher {
                 Ok(claimed.map(InFlight::new))
             }
             Err(failure) => {
-                self.outbox.not_ready(failure.to_string());
+                self.outbox.not_ready(self.store.tell(&failure));
+                self.count_retry();
                 Err(self.between_claims.next_wait())
             }
         }
@@ -188,7 +210,8 @@ impl Publisher {
                 }
             }),
             Err(Unconfirmed { buildings, failure }) => {
-                self.outbox.not_ready(failure.to_string());
+                self.outbox.not_ready(self.store.tell(&failure));
+                self.count_retry();
                 self.uncertain.extend(buildings);
             }
         }

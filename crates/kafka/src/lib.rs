@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+pub mod topic;
+
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
@@ -52,6 +54,29 @@ pub struct WantedTopic<'a> {
 pub struct Unreachable(pub String);
 
 impl Cluster {
+    /// The cluster in words, `kafka host:port,host:port`, without what an address may hold before its host.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let address = |it: &str| {
+            let address = it.rsplit('/').next().unwrap_or_default();
+            address
+                .rsplit('@')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        };
+        let addresses: Vec<String> = self.brokers.split(',').map(address).collect();
+        format!("kafka {}", addresses.join(","))
+    }
+
+    /// A cause in words that name the cluster, for readiness and logs.
+    #[must_use]
+    pub fn tell(&self, cause: &str) -> String {
+        let cause = cause.strip_prefix("kafka: ").unwrap_or(cause);
+        format!("{}: {cause}", self.name())
+    }
+
     /// The start of every client's configuration; `settings` are ours, the operator's come last.
     #[must_use]
     pub fn client(&self, settings: &[(&str, &str)]) -> ClientConfig {
@@ -193,6 +218,15 @@ mod tests {
             cluster.client(&[("linger.ms", "5")]).get("linger.ms"),
             Some("7")
         );
+    }
+
+    #[test]
+    fn a_cause_names_the_cluster_and_no_password() {
+        let cluster = Cluster {
+            brokers: "kafka://ada:sesame@a:1, b:2".to_owned(),
+            options: Vec::new(),
+        };
+        assert_eq!(cluster.tell("kafka: no"), "kafka a:1,b:2: no");
     }
 
     #[test]

@@ -21,7 +21,10 @@ mod position;
 mod read;
 mod record_columns;
 mod refresh_token;
+mod schema;
 mod series;
+mod waiting;
+mod watch;
 
 pub use account::{Login, Role};
 pub use administration::{
@@ -51,11 +54,17 @@ pub use read::key_value::KeyValue;
 pub use read::meter_reading::{MeterReading, Metered, Reading};
 pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
 pub use refresh_token::{Cleared, RefreshRefusal, RefreshToken};
+pub use schema::SchemaAge;
 pub use series::Series;
+pub use waiting::Outbox;
+pub use watch::Watch;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use uuid::Uuid;
 
 /// How long a caller waits for a connection of the pool before the database counts as away.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -67,6 +76,12 @@ pub const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub struct Store {
     pool: sqlx::PgPool,
+    /// The server in words.
+    server: String,
+    /// What the server knows the connections of this store by.
+    application: String,
+    /// Set when the schema is newer than this binary may touch: no connection is given out then.
+    too_new: Arc<AtomicBool>,
 }
 
 impl Store {
@@ -90,8 +105,9 @@ impl Store {
         statement_timeout: Duration,
     ) -> Result<Self, StoreFailure> {
         let timeout = format!("{}ms", statement_timeout.as_millis());
+        let application = format!("wattline-{}", Uuid::new_v4().simple());
         let options = PgConnectOptions::from_str(url)?
-            .application_name("wattline")
+            .application_name(&application)
             // An outage shows as an error, not as a statement that never ends.
             .options([
                 ("statement_timeout", timeout.as_str()),
@@ -99,11 +115,15 @@ impl Store {
                 // Every statement is a few probes; compiling one takes longer than running it.
                 ("jit", "off"),
             ]);
-        let pool = PgPoolOptions::new()
-            .max_connections(connections)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .connect_lazy_with(options);
-        Ok(Self { pool })
+        let server = watch::server(&options);
+        let too_new = Arc::new(AtomicBool::new(false));
+        let pool = pool_options(connections, &too_new).connect_lazy_with(options);
+        Ok(Self {
+            pool,
+            server,
+            application,
+            too_new,
+        })
     }
 
     /// Asks the database for a sign of life, and whether the schema is there.
@@ -121,4 +141,18 @@ impl Store {
     pub async fn close(&self) {
         self.pool.close().await;
     }
+}
+
+/// Gives out no connection to a schema that this binary must not touch: neither one that is made, nor one that was
+/// there before.
+fn pool_options(connections: u32, too_new: &Arc<AtomicBool>) -> PgPoolOptions {
+    let too_new = Arc::clone(too_new);
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .after_connect(|connection, _| Box::pin(schema::refuse_too_new(connection)))
+        .before_acquire(move |_, _| {
+            let usable = !too_new.load(Ordering::Acquire);
+            Box::pin(async move { Ok(usable) })
+        })
 }

@@ -13,6 +13,7 @@ pub enum Counter {
     BridgeAbandonedMessages,
     BridgeReconnects,
     BridgeDeliveryFailures,
+    BridgeProducerRetries,
     AggregatorConsumedMessages,
     AggregatorStoredMessages,
     AggregatorDuplicateMessages,
@@ -23,6 +24,7 @@ pub enum Counter {
     ControlTransitions,
     ControlReports,
     ControlPublishedDocuments,
+    ControlRetries,
     ApiRequests,
     ApiRateLimitedRequests,
     ApiRefusedLogins,
@@ -34,9 +36,18 @@ pub enum Counter {
 #[expect(missing_docs, reason = "each variant's row holds its help text")]
 pub enum Gauge {
     BridgeInFlightMessages,
+    BridgeOldestUnacknowledgedSeconds,
     AggregatorLagMessages,
+    AggregatorLagSeconds,
+    AggregatorWaitingMarks,
+    AggregatorOldestMarkSeconds,
+    ControlOutboxDocuments,
+    ControlOldestDocumentSeconds,
     ApiConnections,
     Ready,
+    ConditionReady,
+    StartTimeSeconds,
+    BuildInfo,
 }
 
 /// What has a distribution.
@@ -68,7 +79,7 @@ pub struct Row {
 pub struct Label {
     /// The label's name.
     pub key: &'static str,
-    /// All of its values.
+    /// All of its values; none where the series are made as they are set, of names in the code.
     pub values: &'static [&'static str],
 }
 
@@ -87,6 +98,19 @@ const REASON: Label = Label {
         "unknown_sensor",
         "unknown_action",
     ],
+};
+
+/// What a process may need to do its job. Only the conditions that a process has are in its scrape, so
+/// that none looks broken that is nobody's.
+const CONDITION: Label = Label {
+    key: "condition",
+    values: &[],
+};
+
+/// The version of the binary; in the scrape of a process that serves one.
+const VERSION: Label = Label {
+    key: "version",
+    values: &[],
 };
 
 /// Classes of HTTP status codes; 1xx and 3xx included, so that every answer has its place.
@@ -113,13 +137,14 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
         Self::BridgeAbandonedMessages,
         Self::BridgeReconnects,
         Self::BridgeDeliveryFailures,
+        Self::BridgeProducerRetries,
         Self::AggregatorConsumedMessages,
         Self::AggregatorStoredMessages,
         Self::AggregatorDuplicateMessages,
@@ -130,6 +155,7 @@ impl Counter {
         Self::ControlTransitions,
         Self::ControlReports,
         Self::ControlPublishedDocuments,
+        Self::ControlRetries,
         Self::ApiRequests,
         Self::ApiRateLimitedRequests,
         Self::ApiRefusedLogins,
@@ -153,6 +179,8 @@ impl Counter {
                 "Connections to the broker that were lost."),
             Self::BridgeDeliveryFailures => row("wattline_bridge_delivery_failures_total",
                 "Attempts to hand a message over that failed and are repeated."),
+            Self::BridgeProducerRetries => row("wattline_bridge_producer_retries_total",
+                "Requests to Kafka that its client repeated by itself."),
             Self::AggregatorConsumedMessages => row("wattline_aggregator_consumed_messages_total",
                 "Messages whose fate is committed: stored, duplicate or dead-lettered."),
             Self::AggregatorStoredMessages => row("wattline_aggregator_stored_messages_total",
@@ -173,6 +201,8 @@ impl Counter {
                 "Reports of controllers that became the fate of actions."),
             Self::ControlPublishedDocuments => row("wattline_control_published_documents_total",
                 "Desired documents that the broker confirmed, repetitions included."),
+            Self::ControlRetries => row("wattline_control_retries_total",
+                "Steps of control that failed and are repeated, and connections to the broker that were lost."),
             Self::ApiRequests => labelled("wattline_api_requests_total",
                 "Requests that were answered, by class of status.", STATUS),
             Self::ApiRateLimitedRequests => row("wattline_api_rate_limited_requests_total",
@@ -187,11 +217,20 @@ impl Counter {
 
 impl Gauge {
     /// All of them, in their order.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 13] = [
         Self::BridgeInFlightMessages,
+        Self::BridgeOldestUnacknowledgedSeconds,
         Self::AggregatorLagMessages,
+        Self::AggregatorLagSeconds,
+        Self::AggregatorWaitingMarks,
+        Self::AggregatorOldestMarkSeconds,
+        Self::ControlOutboxDocuments,
+        Self::ControlOldestDocumentSeconds,
         Self::ApiConnections,
         Self::Ready,
+        Self::ConditionReady,
+        Self::StartTimeSeconds,
+        Self::BuildInfo,
     ];
 
     /// Its line in the table.
@@ -201,12 +240,30 @@ impl Gauge {
         match self {
             Self::BridgeInFlightMessages => row("wattline_bridge_in_flight_messages",
                 "Messages that were received and are not durable yet."),
+            Self::BridgeOldestUnacknowledgedSeconds => row("wattline_bridge_oldest_unacknowledged_seconds",
+                "Seconds since the oldest message in flight was received; 0 without one."),
             Self::AggregatorLagMessages => row("wattline_aggregator_lag_messages",
                 "Messages that wait in the log for the aggregator."),
+            Self::AggregatorLagSeconds => row("wattline_aggregator_lag_seconds",
+                "Seconds since the oldest message that waits in the log for the aggregator was received; 0 without one."),
+            Self::AggregatorWaitingMarks => row("wattline_aggregator_waiting_marks",
+                "Ended minutes, quarters and days of the whole database that wait to be folded; at most 100,000 are counted."),
+            Self::AggregatorOldestMarkSeconds => row("wattline_aggregator_oldest_mark_seconds",
+                "Seconds for which an ended minute, quarter or day has been seen to wait for being folded; 0 without one."),
+            Self::ControlOutboxDocuments => row("wattline_control_outbox_documents",
+                "Entries of the whole outbox: desired documents that are to be published."),
+            Self::ControlOldestDocumentSeconds => row("wattline_control_oldest_document_seconds",
+                "Seconds for which the oldest entry of the outbox has been seen to wait; 0 without one."),
             Self::ApiConnections => row("wattline_api_connections",
                 "Connections of clients that are open."),
             Self::Ready => row("wattline_ready",
                 "1 when the process can do its job now, otherwise 0."),
+            Self::ConditionReady => labelled("wattline_condition_ready",
+                "1 when this condition of the process's readiness holds, otherwise 0.", CONDITION),
+            Self::StartTimeSeconds => row("wattline_start_time_seconds",
+                "When the process started, in seconds since the epoch."),
+            Self::BuildInfo => labelled("wattline_build_info",
+                "1, with the version of the binary.", VERSION),
         }
     }
 }
