@@ -8,9 +8,11 @@ use crate::config::{
     Config, KEEP_ALIVE, LARGEST_PACKET_BYTES, REQUEST_CAPACITY, SESSION_EXPIRY_SECONDS,
 };
 use crate::ledger::Acknowledgement;
-use mqtt::Broker;
+use mqtt::{Broker, Finding, Needs, Offer};
 use rumqttc::v5::mqttbytes::QoS;
-use rumqttc::v5::mqttbytes::v5::{Filter, Publish, RetainForwardRule, SubAck, SubscribeReasonCode};
+use rumqttc::v5::mqttbytes::v5::{
+    ConnAck, Filter, Publish, RetainForwardRule, SubAck, SubscribeReasonCode,
+};
 use rumqttc::v5::{AsyncClient, EventLoop, MqttOptions};
 use wire::topic::{MqttTopic, RecordKind};
 
@@ -43,6 +45,20 @@ impl Connector {
                 None => Vec::new(),
             },
         })
+    }
+
+    /// Tells the log of limits that the broker has, and what they cost.
+    pub(crate) fn judge(&self, answer: &ConnAck) {
+        let needs = Needs {
+            shared_subscriptions: !self.given_back.is_empty(),
+            publishes: false,
+        };
+        for finding in Offer::from(answer).judge(needs) {
+            match finding {
+                Finding::Loses(text) => tracing::error!("{}: {text}", self.broker),
+                Finding::Weaker(text) => tracing::warn!("{}: {text}", self.broker),
+            }
+        }
     }
 
     /// A connection that is made when its event loop is polled.

@@ -119,7 +119,7 @@ fn received(
         bridge.hear();
     }
     match event {
-        Event::Incoming(Packet::ConnAck(_)) => bridge.connected(client),
+        Event::Incoming(Packet::ConnAck(answer)) => bridge.connected(client, &answer),
         Event::Incoming(Packet::SubAck(answer)) => bridge.subscribed(&answer),
         // Not entered and never acknowledged: the broker delivers it again.
         Event::Incoming(Packet::Publish(_)) if stopping.begun() => Ok(()),

@@ -7,13 +7,14 @@ use crate::config::{
 use crate::in_flight::InFlight;
 use crate::session::{self, Ended};
 use domain::time::Timestamp;
-use mqtt::Broker;
+use mqtt::{Broker, Finding, Needs, Offer};
 use ops::failure::Fatal;
 use ops::health::Condition;
 use ops::metrics::{Counter, Histogram};
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
 use rumqttc::v5::MqttOptions;
+use rumqttc::v5::mqttbytes::v5::ConnAck;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Publication, Publishing, Store, StoreFailure, Unconfirmed};
@@ -26,6 +27,8 @@ use wire::desired::{self, Document};
 pub(crate) struct Publisher {
     /// The broker in words.
     name: String,
+    /// Whether what the broker offers was told.
+    judged: bool,
     pub(crate) options: MqttOptions,
     store: Store,
     handles: Handles,
@@ -60,6 +63,7 @@ impl Publisher {
             .set_outgoing_inflight_upper_limit(IN_FLIGHT);
         Ok(Self {
             name: broker.name(),
+            judged: false,
             options,
             store,
             wakeup,
@@ -102,6 +106,23 @@ impl Publisher {
             Timestamp::from_seconds(0)
         };
         self.again_since = Some(self.again_since.map_or(since, |before| before.min(since)));
+    }
+
+    /// Tells the log, once, of limits that the broker has, and what they cost.
+    pub(crate) fn judge(&mut self, answer: &ConnAck) {
+        let needs = Needs {
+            shared_subscriptions: false,
+            publishes: true,
+        };
+        if std::mem::replace(&mut self.judged, true) {
+            return;
+        }
+        for finding in Offer::from(answer).judge(needs) {
+            match finding {
+                Finding::Loses(text) => tracing::error!("{}: {text}", self.name),
+                Finding::Weaker(text) => tracing::warn!("{}: {text}", self.name),
+            }
+        }
     }
 
     /// The broker answers.

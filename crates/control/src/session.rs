@@ -138,6 +138,7 @@ impl Session {
             Ok(Event::Incoming(Packet::ConnAck(answer))) => {
                 self.connected = true;
                 self.largest_packet_bytes = largest_packet_bytes(&answer);
+                publisher.judge(&answer);
                 publisher.connected(answer.session_present);
             }
             Ok(Event::Incoming(Packet::PubAck(answer))) => {

@@ -5,8 +5,6 @@ pub mod topic;
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
-use rdkafka::message::DeliveryResult;
-use rdkafka::producer::{BaseProducer, Producer as _, ProducerContext};
 use rdkafka::{ClientConfig, ClientContext};
 use std::time::Duration;
 
@@ -20,12 +18,6 @@ impl ClientContext for Quiet {
     fn log(&self, _: RDKafkaLogLevel, _: &str, _: &str) {}
 
     fn error(&self, _: KafkaError, _: &str) {}
-}
-
-impl ProducerContext for Quiet {
-    type DeliveryOpaque = ();
-
-    fn delivery(&self, _: &DeliveryResult<'_>, (): ()) {}
 }
 
 /// Where Kafka is, and how to speak to it.
@@ -145,36 +137,6 @@ impl Cluster {
         }
         Ok(())
     }
-}
-
-impl Cluster {
-    /// Asks which brokers answer and which of `topics` are missing. Blocks for `patience` at most.
-    ///
-    /// # Errors
-    /// When Kafka does not answer in time.
-    pub fn look(&self, topics: &[&str], patience: Duration) -> Result<Found, Unreachable> {
-        let client = self.client(&[]);
-        let client: BaseProducer<Quiet> = client.create_with_context(Quiet).map_err(unreachable)?;
-        let metadata = client
-            .client()
-            .fetch_metadata(None, patience)
-            .map_err(unreachable)?;
-        let known: Vec<&str> = metadata.topics().iter().map(|topic| topic.name()).collect();
-        let missing = topics.iter().filter(|topic| !known.contains(*topic));
-        Ok(Found {
-            brokers: metadata.brokers().len(),
-            missing_topics: missing.map(|topic| (*topic).to_owned()).collect(),
-        })
-    }
-}
-
-/// What a look at Kafka found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// Brokers of the cluster.
-    pub brokers: usize,
-    /// Topics that nobody has made yet.
-    pub missing_topics: Vec<String>,
 }
 
 fn unreachable(error: KafkaError) -> Unreachable {

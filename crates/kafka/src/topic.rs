@@ -54,7 +54,7 @@ pub struct PartitionState {
 }
 
 /// What is wrong with a topic, in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finding {
     /// Messages that were acknowledged can be lost, or good ones are refused.
     Loses(String),
@@ -131,6 +131,40 @@ pub fn judge(state: &TopicState, settings: &TopicSettings, demands: Demands) -> 
     if has != wanted {
         findings.push(Finding::Weaker(format!(
             "it has {has} partitions, and the setting kafka_partitions says {wanted}"
+        )));
+    }
+    findings
+}
+
+/// The same for all topics; what is said of several is said once.
+#[must_use]
+pub fn judge_all(
+    states: &[TopicState],
+    inspected: &Inspected,
+    demands: &BTreeMap<&str, Demands>,
+) -> Vec<Finding> {
+    let mut found: BTreeMap<Finding, Vec<&str>> = BTreeMap::new();
+    for state in states {
+        let name = state.name.as_str();
+        let known = inspected.settings.get(name).zip(demands.get(name));
+        let Some((settings, demands)) = known else {
+            continue;
+        };
+        for finding in judge(state, settings, *demands) {
+            found.entry(finding).or_default().push(name);
+        }
+    }
+    let of = |topics: &[&str], text: &str| format!("{}: {text}", topics.join(", "));
+    let mut findings: Vec<Finding> = found
+        .into_iter()
+        .map(|(finding, topics)| match finding {
+            Finding::Loses(text) => Finding::Loses(of(&topics, &text)),
+            Finding::Weaker(text) => Finding::Weaker(of(&topics, &text)),
+        })
+        .collect();
+    if let Some(refused) = &inspected.refused {
+        findings.push(Finding::Weaker(format!(
+            "settings of topics are not told, so they are not checked: {refused}"
         )));
     }
     findings
@@ -236,15 +270,49 @@ impl Inspector {
         }
         Ok(inspected)
     }
+}
 
-    /// The topics of the cluster. Blocks for `patience` at most.
-    ///
-    /// # Errors
-    /// When Kafka does not answer in time.
-    pub fn topics(&self, patience: Duration) -> Result<Vec<TopicState>, Unreachable> {
-        let metadata = self.admin.inner().fetch_metadata(None, patience);
-        Ok(states(&metadata.map_err(unreachable)?))
-    }
+/// What a look at Kafka found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookedAt {
+    /// Brokers of the cluster.
+    pub brokers: usize,
+    /// How many of the topics nobody has made yet.
+    pub missing: usize,
+    /// What is wrong with the others.
+    pub findings: Vec<Finding>,
+}
+
+/// Looks at the cluster and at topics, by name, over a client of its own.
+///
+/// # Errors
+/// When Kafka does not answer within `patience`.
+pub async fn look(
+    cluster: &Cluster,
+    demands: &BTreeMap<&str, Demands>,
+    patience: Duration,
+) -> Result<LookedAt, Unreachable> {
+    let inspector = cluster.inspector()?;
+    let asked = tokio::task::spawn_blocking(move || {
+        let metadata = inspector.admin.inner().fetch_metadata(None, patience);
+        let found = metadata.map(|it| (it.brokers().len(), states(&it)));
+        found.map(|found| (inspector, found)).map_err(unreachable)
+    });
+    let asked = asked
+        .await
+        .map_err(|error| Unreachable(error.to_string()))?;
+    let (inspector, (brokers, mut topics)) = asked?;
+    topics.retain(|it| demands.contains_key(it.name.as_str()));
+    let names: Vec<&str> = topics.iter().map(|it| it.name.as_str()).collect();
+    let inspected = match names.is_empty() {
+        true => Inspected::default(),
+        false => inspector.settings(&names, patience).await?,
+    };
+    Ok(LookedAt {
+        brokers,
+        missing: demands.len() - topics.len(),
+        findings: judge_all(&topics, &inspected, demands),
+    })
 }
 
 /// What the cluster leaves out counts as its default.

@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod offer;
 mod tls;
 mod vigil;
 
 use address::Address;
+pub use offer::{Finding, Needs, Offer};
 use rumqttc::v5::MqttOptions;
 use rumqttc::{NetworkOptions, TlsConfiguration, Transport};
 pub use vigil::{QUESTION, Vigil, Watched};

@@ -14,7 +14,7 @@ use ops::health::Condition;
 use ops::metrics::{Counter, Gauge};
 use ops::retry::Backoff;
 use rumqttc::v5::mqttbytes::QoS;
-use rumqttc::v5::mqttbytes::v5::{Publish, SubAck};
+use rumqttc::v5::mqttbytes::v5::{ConnAck, Publish, SubAck};
 use rumqttc::v5::{AsyncClient, EventLoop};
 use std::time::{Duration, Instant as StdInstant};
 use tokio::task::JoinSet;
@@ -53,6 +53,8 @@ pub(super) struct Bridge {
     silence: Silence,
     /// When the newest message came in.
     stamped: Timestamp,
+    /// Whether what the broker offers was told.
+    judged: bool,
     /// Whether the present connection has lost messages without a guarantee.
     overflowed: bool,
     /// What the log needs beside this loop; ends with it.
@@ -82,6 +84,7 @@ impl Bridge {
             between_attempts: Backoff::default(),
             silence: Silence::default(),
             stamped: Timestamp::from_micros(i64::MIN),
+            judged: false,
             overflowed: false,
             _tasks: tasks,
         })
@@ -95,7 +98,14 @@ impl Bridge {
         self.connected_at.is_some()
     }
 
-    pub(super) fn connected(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+    pub(super) fn connected(
+        &mut self,
+        client: &AsyncClient,
+        answer: &ConnAck,
+    ) -> Result<(), Ended> {
+        if !std::mem::replace(&mut self.judged, true) {
+            self.connector.judge(answer);
+        }
         self.connected_at = Some(Instant::now());
         self.connector.subscribe(client).map_err(Ended::Lost)
     }

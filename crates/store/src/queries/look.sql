@@ -1,5 +1,5 @@
--- Whether the server takes writes, and which statement of this process ($1 is its name) has waited for a lock for
--- two seconds or more: for which table, and who holds it. A session tells others of its own role.
+-- Whether the server takes writes, and which statement of this process ($1 is its name) has waited for a lock
+-- for two seconds or more: for which table, and who holds it. A session is told about those of its own role.
 select
     pg_is_in_recovery() as standby,
     current_setting('transaction_read_only') = 'on' as read_only,

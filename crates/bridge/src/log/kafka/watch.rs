@@ -1,13 +1,16 @@
 //! Whether Kafka answers, and has the topics: asked every second, since a client that has nothing to
 //! send hears nothing.
 
-use super::KafkaLog;
+use super::{KafkaConfig, KafkaLog};
 use kafka::WantedTopic;
-use kafka::topic::{Inspected, Inspector, TopicState, refuses_writes, states};
+use kafka::topic::{
+    Demands, Finding, Inspected, Inspector, TopicState, judge_all, refuses_writes, states,
+};
 use ops::health::Condition;
 use ops::metrics::{Counter, Metrics};
 use ops::retry::Backoff;
 use rdkafka::producer::Producer;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -33,6 +36,8 @@ pub(super) struct Watch {
     condition: Condition,
     metrics: Metrics,
     inspector: Option<Inspector>,
+    /// Whether the log was told what is wrong with the topics' settings.
+    judged: bool,
     /// Whether all topics have been there.
     had_topics: bool,
     /// The topics' settings, when they were last asked for.
@@ -47,6 +52,7 @@ impl Watch {
             log,
             condition,
             metrics,
+            judged: false,
             had_topics: false,
             settings: None,
         }
@@ -109,6 +115,7 @@ impl Watch {
         self.had_topics = true;
         self.log.known.topics_known.store(true, Ordering::Release);
         self.look_at_settings(&wanted).await;
+        self.tell_findings(topics);
         let settings = self.settings.as_ref().map(|(_, found)| &found.settings);
         let refusal = topics
             .iter()
@@ -131,6 +138,25 @@ impl Watch {
         }
     }
 
+    /// Once: what is wrong with the topics' settings goes on until somebody changes them.
+    fn tell_findings(&mut self, topics: &[TopicState]) {
+        let Some((_, inspected)) = &self.settings else {
+            return;
+        };
+        if std::mem::replace(&mut self.judged, true) {
+            return;
+        }
+        let config = &self.log.config;
+        let demands = demands(config);
+        for finding in judge_all(topics, inspected, &demands) {
+            let name = config.cluster.name();
+            match finding {
+                Finding::Loses(text) => tracing::error!("{name}: {text}"),
+                Finding::Weaker(text) => tracing::warn!("{name}: {text}"),
+            }
+        }
+    }
+
     fn count_retries(&self) {
         let retries = self.log.known.retries.swap(0, Ordering::AcqRel);
         if retries > 0 {
@@ -138,6 +164,21 @@ impl Watch {
                 .update(|update| update.add(Counter::BridgeProducerRetries, retries));
         }
     }
+}
+
+/// What each topic is to be like.
+fn demands(config: &KafkaConfig) -> BTreeMap<&str, Demands> {
+    let partitions = usize::try_from(config.partitions).unwrap_or_default();
+    let of = |name| {
+        let dead_letters = name == config.topics.dead_letters();
+        let max_message_bytes = dead_letters.then_some(DEAD_LETTER_BYTES);
+        let demands = Demands {
+            partitions,
+            max_message_bytes,
+        };
+        (name, demands)
+    };
+    config.topics.all().into_iter().map(of).collect()
 }
 
 /// A producer that was told of no broker at all looks for none ever after (librdkafka #5301), so one
