@@ -112,6 +112,8 @@ mod retention;
 mod simulated;
 #[path = "all/site.rs"]
 mod site;
+#[path = "all/telling.rs"]
+mod telling;
 #[path = "all/tokens.rs"]
 mod tokens;
 #[path = "all/tree.rs"]

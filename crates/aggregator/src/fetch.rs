@@ -67,7 +67,7 @@ pub(crate) fn consumer(
         ("reconnect.backoff.max.ms", "2000"),
     ]);
     let consumer: Consumer = settings
-        .create_with_context(Context::new(assignment, kafka))
+        .create_with_context(Context::new(assignment, config.cluster.clone(), kafka))
         .map_err(|error| format!("kafka consumer: {}", kafka::describe(&error)))?;
     consumer
         .subscribe(&topics(config))
@@ -146,17 +146,21 @@ impl Hand {
         self.bytes += record.payload_len();
         self.arrivals
             .push(log_message::arrival(record, &config.topics));
-        let (topic, partition) = key.clone();
         let to_offset = record.offset() + 1;
-        self.moves
-            .entry(key)
-            .or_insert(Move {
-                topic,
-                partition,
-                from_offset,
-                to_offset,
-            })
-            .to_offset = to_offset;
+        if let Some(moved) = self.moves.get_mut(&key) {
+            moved.to_offset = to_offset;
+            return;
+        }
+        let received = record.timestamp().to_millis().unwrap_or_default();
+        assignment.note_read(&key, from_offset, received);
+        let (topic, partition) = key.clone();
+        let moved = Move {
+            topic,
+            partition,
+            from_offset,
+            to_offset,
+        };
+        self.moves.insert(key, moved);
     }
 
     /// Answers whether the assignment has changed since.

@@ -14,4 +14,4 @@ pub mod writer;
 mod writing;
 
 pub use config::{Config, Handles};
-pub use run::run;
+pub use run::{run, watch_database};

@@ -2,14 +2,16 @@
 
 use crate::backlog::Backlog;
 use crate::fetch::{self, Assignment};
+use crate::probe::Probe;
 use crate::writer::Writer;
 use crate::writing::Writing;
-use crate::{Config, Handles, again, fold, probe, retention};
+use crate::{Config, Handles, again, fold, retention};
 use kafka::WantedTopic;
 use ops::failure::Fatal;
 use ops::health::Condition;
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
+use ops::watch;
 use std::sync::Arc;
 use store::Store;
 use tokio::sync::mpsc;
@@ -28,6 +30,8 @@ pub async fn run(
     handles: Handles,
     shutdown: Shutdown,
 ) -> Result<(), Fatal> {
+    let mut tasks = JoinSet::new();
+    watch_database(&store, &handles, &shutdown, &mut tasks);
     let kafka = handles.health.condition("kafka");
     let writer = Writer::new(store.clone(), config.raw_retention, &handles);
     if !create_topics(&config, &kafka, &shutdown).await {
@@ -41,15 +45,14 @@ pub async fn run(
         .map(Arc::new)?;
     let (sender, batches) = mpsc::channel(BATCHES_AHEAD);
 
-    let mut tasks = JoinSet::new();
-    tasks.spawn(probe::run(
-        Arc::clone(&consumer),
-        Arc::clone(&assignment),
-        config.topics.clone(),
+    let probe = Probe {
+        consumer: Arc::clone(&consumer),
+        assignment: Arc::clone(&assignment),
+        config: config.clone(),
         kafka,
-        handles.metrics.clone(),
-        shutdown.clone(),
-    ));
+        handles: handles.clone(),
+    };
+    tasks.spawn(probe.run(shutdown.clone()));
     tasks.spawn({
         let (store, handles, shutdown) = (store.clone(), handles.clone(), shutdown.clone());
         async move { fold::run(&store, &handles, &shutdown).await }
@@ -99,6 +102,27 @@ pub async fn run(
     Ok(())
 }
 
+/// Tells within seconds when the database cannot be worked with, whatever is being written or not; in direct mode
+/// too.
+pub fn watch_database(
+    store: &Store,
+    handles: &Handles,
+    shutdown: &Shutdown,
+    tasks: &mut JoinSet<()>,
+) {
+    let condition = handles.health.condition("database");
+    let mut database = store.watch();
+    let (server, shutdown) = (store.server().to_owned(), shutdown.clone());
+    tasks.spawn(async move {
+        loop {
+            watch::look(&condition, &server, database.look()).await;
+            if !watch::goes_on(&shutdown).await {
+                return;
+            }
+        }
+    });
+}
+
 /// Answers false when told to stop before Kafka answered.
 async fn create_topics(config: &Config, kafka: &Condition, shutdown: &Shutdown) -> bool {
     let wanted = wanted_topics(config);
@@ -106,7 +130,7 @@ async fn create_topics(config: &Config, kafka: &Condition, shutdown: &Shutdown) 
     loop {
         match config.cluster.create_missing(&wanted).await {
             Ok(()) => return true,
-            Err(unreachable) => kafka.not_ready(unreachable.to_string()),
+            Err(unreachable) => kafka.not_ready(config.cluster.tell(&unreachable.0)),
         }
         tokio::select! {
             () = tokio::time::sleep(backoff.next_wait()) => {}
@@ -115,7 +139,7 @@ async fn create_topics(config: &Config, kafka: &Condition, shutdown: &Shutdown) 
     }
 }
 
-fn wanted_topics(config: &Config) -> Vec<WantedTopic<'_>> {
+pub(crate) fn wanted_topics(config: &Config) -> Vec<WantedTopic<'_>> {
     let dead_letters = config.topics.dead_letters();
     let topics = config.topics.all().into_iter();
     topics

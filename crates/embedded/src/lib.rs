@@ -9,6 +9,7 @@ mod mosquitto;
 mod port;
 mod postgres;
 mod process;
+mod prometheus;
 mod server;
 
 pub use failure::StartFailure;
@@ -17,3 +18,4 @@ pub use kafka::{Kafka, KafkaOptions, KafkaRoute};
 pub use mosquitto::{Mosquitto, MosquittoOptions};
 pub use port::free_port;
 pub use postgres::{Edition, Postgres, PostgresOptions};
+pub use prometheus::{Prometheus, PrometheusOptions, check_rules};

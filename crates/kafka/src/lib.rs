@@ -1,10 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+pub mod topic;
+
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
-use rdkafka::message::DeliveryResult;
-use rdkafka::producer::{BaseProducer, Producer as _, ProducerContext};
 use rdkafka::{ClientConfig, ClientContext};
 use std::time::Duration;
 
@@ -18,12 +18,6 @@ impl ClientContext for Quiet {
     fn log(&self, _: RDKafkaLogLevel, _: &str, _: &str) {}
 
     fn error(&self, _: KafkaError, _: &str) {}
-}
-
-impl ProducerContext for Quiet {
-    type DeliveryOpaque = ();
-
-    fn delivery(&self, _: &DeliveryResult<'_>, (): ()) {}
 }
 
 /// Where Kafka is, and how to speak to it.
@@ -52,6 +46,29 @@ pub struct WantedTopic<'a> {
 pub struct Unreachable(pub String);
 
 impl Cluster {
+    /// The cluster in words, `kafka host:port,host:port`, without what an address may hold before its host.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let address = |it: &str| {
+            let address = it.rsplit('/').next().unwrap_or_default();
+            address
+                .rsplit('@')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        };
+        let addresses: Vec<String> = self.brokers.split(',').map(address).collect();
+        format!("kafka {}", addresses.join(","))
+    }
+
+    /// A cause in words that name the cluster, for readiness and logs.
+    #[must_use]
+    pub fn tell(&self, cause: &str) -> String {
+        let cause = cause.strip_prefix("kafka: ").unwrap_or(cause);
+        format!("{}: {cause}", self.name())
+    }
+
     /// The start of every client's configuration; `settings` are ours, the operator's come last.
     #[must_use]
     pub fn client(&self, settings: &[(&str, &str)]) -> ClientConfig {
@@ -122,36 +139,6 @@ impl Cluster {
     }
 }
 
-impl Cluster {
-    /// Asks which brokers answer and which of `topics` are missing. Blocks for `patience` at most.
-    ///
-    /// # Errors
-    /// When Kafka does not answer in time.
-    pub fn look(&self, topics: &[&str], patience: Duration) -> Result<Found, Unreachable> {
-        let client = self.client(&[]);
-        let client: BaseProducer<Quiet> = client.create_with_context(Quiet).map_err(unreachable)?;
-        let metadata = client
-            .client()
-            .fetch_metadata(None, patience)
-            .map_err(unreachable)?;
-        let known: Vec<&str> = metadata.topics().iter().map(|topic| topic.name()).collect();
-        let missing = topics.iter().filter(|topic| !known.contains(*topic));
-        Ok(Found {
-            brokers: metadata.brokers().len(),
-            missing_topics: missing.map(|topic| (*topic).to_owned()).collect(),
-        })
-    }
-}
-
-/// What a look at Kafka found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// Brokers of the cluster.
-    pub brokers: usize,
-    /// Topics that nobody has made yet.
-    pub missing_topics: Vec<String>,
-}
-
 fn unreachable(error: KafkaError) -> Unreachable {
     Unreachable(describe(&error))
 }
@@ -193,6 +180,15 @@ mod tests {
             cluster.client(&[("linger.ms", "5")]).get("linger.ms"),
             Some("7")
         );
+    }
+
+    #[test]
+    fn a_cause_names_the_cluster_and_no_password() {
+        let cluster = Cluster {
+            brokers: "kafka://ada:sesame@a:1, b:2".to_owned(),
+            options: Vec::new(),
+        };
+        assert_eq!(cluster.tell("kafka: no"), "kafka a:1,b:2: no");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What can go wrong with the database, and what the caller can do about it.
 
+use crate::ACQUIRE_TIMEOUT;
+
 /// A statement or transaction that did not take effect.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreFailure {
@@ -80,7 +82,13 @@ impl From<sqlx::Error> for StoreFailure {
                 | sqlx::Error::WorkerCrashed
                 | sqlx::Error::Protocol(_)
         );
-        let text = format!("database: {error}");
+        let text = match error {
+            sqlx::Error::PoolTimedOut => {
+                let seconds = ACQUIRE_TIMEOUT.as_secs();
+                format!("database: no connection within {seconds} s")
+            }
+            error => format!("database: {error}"),
+        };
         if passing {
             Self::Transient(text)
         } else {

@@ -13,6 +13,7 @@ pub enum Counter {
     BridgeAbandonedMessages,
     BridgeReconnects,
     BridgeDeliveryFailures,
+    BridgeProducerRetries,
     AggregatorConsumedMessages,
     AggregatorStoredMessages,
     AggregatorDuplicateMessages,
@@ -26,6 +27,7 @@ pub enum Counter {
     ControlTransitions,
     ControlReports,
     ControlPublishedDocuments,
+    ControlRetries,
     ApiRequests,
     ApiRateLimitedRequests,
     ApiRefusedLogins,
@@ -43,8 +45,17 @@ pub enum Gauge {
     AggregatorRawHorizonSeconds,
     AggregatorRetentionOverdueSeconds,
     ControlUnreadableStates,
+    BridgeOldestUnacknowledgedSeconds,
+    AggregatorLagSeconds,
+    AggregatorWaitingMarks,
+    AggregatorOldestMarkSeconds,
+    ControlOutboxDocuments,
+    ControlOldestDocumentSeconds,
     ApiConnections,
     Ready,
+    ConditionReady,
+    StartTimeSeconds,
+    BuildInfo,
 }
 
 /// What has a distribution.
@@ -76,7 +87,7 @@ pub struct Row {
 pub struct Label {
     /// The label's name.
     pub key: &'static str,
-    /// All of its values.
+    /// All of its values; none where the series are made as they are set, of names in the code.
     pub values: &'static [&'static str],
 }
 
@@ -97,6 +108,19 @@ const REASON: Label = Label {
         "not_storable",
         "over_limit",
     ],
+};
+
+/// What a process may need to do its job. Only the conditions that a process has are in its scrape, so
+/// that none looks broken that is nobody's.
+const CONDITION: Label = Label {
+    key: "condition",
+    values: &[],
+};
+
+/// The version of the binary; in the scrape of a process that serves one.
+const VERSION: Label = Label {
+    key: "version",
+    values: &[],
 };
 
 /// Classes of HTTP status codes; 1xx and 3xx included, so that every answer has its place.
@@ -123,13 +147,14 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
         Self::BridgeAbandonedMessages,
         Self::BridgeReconnects,
         Self::BridgeDeliveryFailures,
+        Self::BridgeProducerRetries,
         Self::AggregatorConsumedMessages,
         Self::AggregatorStoredMessages,
         Self::AggregatorDuplicateMessages,
@@ -143,6 +168,7 @@ impl Counter {
         Self::ControlTransitions,
         Self::ControlReports,
         Self::ControlPublishedDocuments,
+        Self::ControlRetries,
         Self::ApiRequests,
         Self::ApiRateLimitedRequests,
         Self::ApiRefusedLogins,
@@ -166,6 +192,8 @@ impl Counter {
                 "Connections to the broker that were lost."),
             Self::BridgeDeliveryFailures => row("wattline_bridge_delivery_failures_total",
                 "Attempts to hand a message over that failed and are repeated."),
+            Self::BridgeProducerRetries => row("wattline_bridge_producer_retries_total",
+                "Requests to Kafka that its client repeated by itself."),
             Self::AggregatorConsumedMessages => row("wattline_aggregator_consumed_messages_total",
                 "Messages whose fate is committed: stored, duplicate or dead-lettered."),
             Self::AggregatorStoredMessages => row("wattline_aggregator_stored_messages_total",
@@ -192,6 +220,8 @@ impl Counter {
                 "Reports of controllers that became the fate of actions."),
             Self::ControlPublishedDocuments => row("wattline_control_published_documents_total",
                 "Desired documents that the broker confirmed, repetitions included."),
+            Self::ControlRetries => row("wattline_control_retries_total",
+                "Steps of control that failed and are repeated, and connections to the broker that were lost."),
             Self::ApiRequests => labelled("wattline_api_requests_total",
                 "Requests that were answered, by class of status.", STATUS),
             Self::ApiRateLimitedRequests => row("wattline_api_rate_limited_requests_total",
@@ -206,7 +236,7 @@ impl Counter {
 
 impl Gauge {
     /// All of them, in their order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 18] = [
         Self::BridgeInFlightMessages,
         Self::BridgeFloodingBuildings,
         Self::AggregatorLagMessages,
@@ -214,8 +244,17 @@ impl Gauge {
         Self::AggregatorRawHorizonSeconds,
         Self::AggregatorRetentionOverdueSeconds,
         Self::ControlUnreadableStates,
+        Self::BridgeOldestUnacknowledgedSeconds,
+        Self::AggregatorLagSeconds,
+        Self::AggregatorWaitingMarks,
+        Self::AggregatorOldestMarkSeconds,
+        Self::ControlOutboxDocuments,
+        Self::ControlOldestDocumentSeconds,
         Self::ApiConnections,
         Self::Ready,
+        Self::ConditionReady,
+        Self::StartTimeSeconds,
+        Self::BuildInfo,
     ];
 
     /// Its line in the table.
@@ -237,10 +276,28 @@ impl Gauge {
                 "Seconds by which raw records are kept longer than they should be."),
             Self::ControlUnreadableStates => row("wattline_control_unreadable_states",
                 "Buildings whose control state this process cannot read: nothing is done for them."),
+            Self::BridgeOldestUnacknowledgedSeconds => row("wattline_bridge_oldest_unacknowledged_seconds",
+                "Seconds since the oldest message in flight was received; 0 without one."),
+            Self::AggregatorLagSeconds => row("wattline_aggregator_lag_seconds",
+                "Seconds since the oldest message that waits in the log for the aggregator was received; 0 without one."),
+            Self::AggregatorWaitingMarks => row("wattline_aggregator_waiting_marks",
+                "Ended minutes, quarters and days of the whole database that wait to be folded; at most 100,000 are counted."),
+            Self::AggregatorOldestMarkSeconds => row("wattline_aggregator_oldest_mark_seconds",
+                "Seconds for which an ended minute, quarter or day has been seen to wait for being folded; 0 without one."),
+            Self::ControlOutboxDocuments => row("wattline_control_outbox_documents",
+                "Entries of the whole outbox: desired documents that are to be published."),
+            Self::ControlOldestDocumentSeconds => row("wattline_control_oldest_document_seconds",
+                "Seconds for which the oldest entry of the outbox has been seen to wait; 0 without one."),
             Self::ApiConnections => row("wattline_api_connections",
                 "Connections of clients that are open."),
             Self::Ready => row("wattline_ready",
                 "1 when the process can do its job now, otherwise 0."),
+            Self::ConditionReady => labelled("wattline_condition_ready",
+                "1 when this condition of the process's readiness holds, otherwise 0.", CONDITION),
+            Self::StartTimeSeconds => row("wattline_start_time_seconds",
+                "When the process started, in seconds since the epoch."),
+            Self::BuildInfo => labelled("wattline_build_info",
+                "1, with the version of the binary.", VERSION),
         }
     }
 }

@@ -39,7 +39,6 @@ pub(crate) fn incoming(building: Uuid, record: Record, received_at: Timestamp) -
             received_at,
             traceparent: None,
             redelivered: false,
-            kept_as: None,
             payload: Vec::new(),
             kept_as: None,
         },

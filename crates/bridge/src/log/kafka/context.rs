@@ -7,8 +7,9 @@ use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::DeliveryResult;
 use rdkafka::producer::ProducerContext;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use rdkafka::statistics::Statistics;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What is known of the log, whichever producer tells it.
 #[derive(Debug, Default)]
@@ -16,12 +17,30 @@ pub(super) struct Known {
     pub(super) deliveries: Deliveries,
     /// Whether all topics were there when last looked.
     pub(super) topics_known: AtomicBool,
+    /// What the client said last about a broker that it cannot use.
+    trouble: Mutex<Option<String>>,
+    /// Requests that producers have repeated.
+    pub(super) retries: AtomicU64,
+}
+
+impl Known {
+    /// What the client said last about its brokers, in this outage.
+    pub(super) fn trouble(&self) -> MutexGuard<'_, Option<String>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Passes delivery reports on, on librdkafka's own thread: no future, no task and no allocation for
 /// each message.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ReportingContext(pub(super) Arc<Known>);
+pub(super) struct ReportingContext(pub(super) Arc<Known>, Arc<AtomicU64>);
+
+impl ReportingContext {
+    /// The context of a fresh producer, that tells what is known to all of them.
+    pub(super) fn new(known: Arc<Known>) -> Self {
+        Self(known, Arc::default())
+    }
+}
 
 impl ClientContext for ReportingContext {
     fn log(&self, level: RDKafkaLogLevel, facility: &str, line: &str) {
@@ -29,10 +48,32 @@ impl ClientContext for ReportingContext {
         tracing::debug!(?level, facility, line, "kafka client");
     }
 
+    fn stats(&self, statistics: Statistics) {
+        self.count_retries(&statistics);
+    }
+
     fn error(&self, error: KafkaError, reason: &str) {
         tracing::debug!(%error, reason, "kafka client");
+        // That all brokers are away says less than why the last one is.
+        if error.rdkafka_error_code() != Some(RDKafkaErrorCode::AllBrokersDown) {
+            *self.0.trouble() = Some(reason.to_owned());
+        }
         // A fatal one is the loop's to find.
         self.0.deliveries.wake();
+    }
+}
+
+impl ReportingContext {
+    /// Adds what this producer has repeated since it told last.
+    fn count_retries(&self, statistics: &Statistics) {
+        let all = statistics
+            .brokers
+            .values()
+            .map(|broker| broker.txretries)
+            .sum();
+        let before = self.1.swap(all, Ordering::AcqRel);
+        let more = all.saturating_sub(before);
+        self.0.retries.fetch_add(more, Ordering::AcqRel);
     }
 }
 
