@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod answer;
+mod certificate;
 mod failure;
 mod folder;
 mod installed;
@@ -11,9 +12,10 @@ mod postgres;
 mod process;
 mod server;
 
+pub use certificate::ServerCertificate;
 pub use failure::StartFailure;
 pub use folder::{free_bytes, temporary_folder};
-pub use kafka::{Kafka, KafkaOptions};
+pub use kafka::{Kafka, KafkaLogin, KafkaOptions};
 pub use mosquitto::{Mosquitto, MosquittoOptions};
 pub use port::free_port;
 pub use postgres::{Edition, Postgres, PostgresOptions};

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod account;
+mod address;
 mod administration;
 mod admission;
 mod audit;
@@ -53,8 +54,7 @@ pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
 pub use refresh_token::{Cleared, RefreshRefusal, RefreshToken};
 pub use series::Series;
 
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use std::str::FromStr;
+use sqlx::postgres::PgPoolOptions;
 use std::time::Duration;
 
 /// How long a caller waits for a connection of the pool before the database counts as away.
@@ -74,7 +74,7 @@ impl Store {
     /// may take [`STATEMENT_TIMEOUT`].
     ///
     /// # Errors
-    /// When `url` is not a PostgreSQL address.
+    /// When `url` is not a PostgreSQL address, or has a parameter that is none.
     pub fn open(url: &str, connections: u32) -> Result<Self, StoreFailure> {
         Self::open_with(url, connections, STATEMENT_TIMEOUT)
     }
@@ -83,14 +83,14 @@ impl Store {
     /// goes on for nobody.
     ///
     /// # Errors
-    /// When `url` is not a PostgreSQL address.
+    /// When `url` is not a PostgreSQL address, or has a parameter that is none.
     pub fn open_with(
         url: &str,
         connections: u32,
         statement_timeout: Duration,
     ) -> Result<Self, StoreFailure> {
         let timeout = format!("{}ms", statement_timeout.as_millis());
-        let options = PgConnectOptions::from_str(url)?
+        let options = address::options(url)?
             .application_name("wattline")
             // An outage shows as an error, not as a statement that never ends.
             .options([

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::KafkaLogin;
+
 /// Where the records are.
 pub(super) fn data(folder: &Path) -> PathBuf {
     folder.join("data")
@@ -19,6 +21,32 @@ pub(super) fn text(folder: &Path, port: u16, controller_port: u16) -> String {
          log.dirs={}\n\
          {ONE_NODE}",
         data(folder).display(),
+    )
+}
+
+/// Adds a listener with TLS and login. Clients check its name, so it is told as the certificate's.
+pub(super) fn with_login(text: &str, port: u16, keystore: &Path, login: &KafkaLogin) -> String {
+    let KafkaLogin { user, password, .. } = login;
+    let mechanism = "org.apache.kafka.common.security";
+    let text = text
+        .replace(
+            "listeners=PLAINTEXT://",
+            &format!("listeners=SASL_SSL://127.0.0.1:{port},PLAINTEXT://"),
+        )
+        .replace(
+            "advertised.listeners=SASL_SSL://127.0.0.1:",
+            "advertised.listeners=SASL_SSL://localhost:",
+        );
+    format!(
+        "{text}\
+         listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL\n\
+         inter.broker.listener.name=PLAINTEXT\n\
+         ssl.keystore.type=PEM\n\
+         ssl.keystore.location={}\n\
+         sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512\n\
+         listener.name.sasl_ssl.plain.sasl.jaas.config={mechanism}.plain.PlainLoginModule required user_{user}=\"{password}\";\n\
+         listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config={mechanism}.scram.ScramLoginModule required;\n",
+        keystore.display(),
     )
 }
 
