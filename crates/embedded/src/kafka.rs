@@ -29,19 +29,31 @@ pub struct KafkaOptions {
     pub folder: PathBuf,
     /// The port on loopback; any free one without.
     pub port: Option<u16>,
-    /// Listens on a second port with TLS, for who logs in; without it there is none.
+    /// Further ways in.
+    pub routes: Vec<KafkaRoute>,
+    /// A way in with TLS, for who logs in.
     pub login: Option<KafkaLogin>,
 }
 
 /// A listener that speaks TLS and lets in who knows a password (SASL: PLAIN and SCRAM-SHA-512).
 #[derive(Clone, Debug)]
 pub struct KafkaLogin {
-    /// Certificate and key of `localhost`.
+    /// Certificate and key of `localhost`, as which Kafka is told to these clients.
     pub certificate: ServerCertificate,
     /// The one user.
     pub user: String,
     /// Without quotes, commas and brackets.
     pub password: String,
+}
+
+/// A way in over something that stands in between (a proxy): whoever comes this way is sent back the same way,
+/// since Kafka tells its clients where to connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KafkaRoute {
+    /// The port on loopback that Kafka listens on.
+    pub port: u16,
+    /// The port on loopback that its clients are told.
+    pub advertised_port: u16,
 }
 
 impl KafkaOptions {
@@ -50,6 +62,7 @@ impl KafkaOptions {
         Self {
             folder: folder.into(),
             port: None,
+            routes: Vec::new(),
             login: None,
         }
     }
@@ -75,15 +88,15 @@ impl Kafka {
         let java = Java::find(&folder)?;
         let port = port::choose(NAME, options.port)?;
         let controller_port = port::choose(NAME, None)?;
-        let mut text = config::text(&folder, port, controller_port);
+        let mut text = config::text(&folder, port, controller_port, &options.routes);
         let mut login_port = None;
         if let Some(login) = &options.login {
-            let free = port::choose(NAME, None)?;
+            let port = port::choose(NAME, None)?;
             let keystore = folder.join("keystore.pem");
             let pair = &login.certificate;
             certificate::write(&keystore, &format!("{}{}", pair.key, pair.certificate))?;
-            text = config::with_login(&text, free, &keystore, login);
-            login_port = Some(free);
+            text = config::with_login(&text, port, &keystore, login);
+            login_port = Some(port);
         }
         let properties = folder.join("server.properties");
         fs::write(&properties, text).map_err(StartFailure::about(&properties))?;

@@ -15,7 +15,7 @@ mod server;
 pub use certificate::ServerCertificate;
 pub use failure::StartFailure;
 pub use folder::{free_bytes, temporary_folder};
-pub use kafka::{Kafka, KafkaLogin, KafkaOptions};
+pub use kafka::{Kafka, KafkaLogin, KafkaOptions, KafkaRoute};
 pub use mosquitto::{Mosquitto, MosquittoOptions};
 pub use port::free_port;
 pub use postgres::{Edition, Postgres, PostgresOptions};

@@ -16,7 +16,10 @@ pub struct Running {
 }
 
 impl Running {
-    pub(crate) fn spawn(
+    /// Starts `binary` with these arguments and environment variables beside its own; it writes to the file `log` and
+    /// shows its metrics and readiness on `operations_port`.
+    #[must_use]
+    pub fn spawn(
         binary: &Path,
         arguments: &[&str],
         settings: &BTreeMap<String, String>,
