@@ -40,6 +40,8 @@ mod dead_letters;
 mod demo;
 #[path = "all/disabling.rs"]
 mod disabling;
+#[path = "all/encrypted.rs"]
+mod encrypted;
 #[path = "all/equality.rs"]
 mod equality;
 #[path = "all/failed_logins.rs"]
@@ -76,6 +78,8 @@ mod meter_reads;
 mod meter_records;
 #[path = "all/migrations.rs"]
 mod migrations;
+#[path = "all/mqtt_wire.rs"]
+mod mqtt_wire;
 #[path = "all/obedience.rs"]
 mod obedience;
 #[path = "all/openapi.rs"]

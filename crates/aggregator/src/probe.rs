@@ -51,7 +51,12 @@ pub(crate) async fn run(
 fn look(consumer: &Consumer, assignment: &Assignment, topic: &str) -> Result<i64, String> {
     let metadata = consumer
         .fetch_metadata(Some(topic), PROBE_TIMEOUT)
-        .map_err(|error| format!("kafka does not answer: {error}"))?;
+        .map_err(|error| {
+            assignment
+                .trouble
+                .explain(format!("kafka does not answer: {error}"))
+        })?;
+    assignment.trouble.clear();
     let found = metadata
         .topics()
         .first()

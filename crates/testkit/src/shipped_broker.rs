@@ -78,6 +78,12 @@ impl ShippedBroker {
         self.guarded_port
     }
 
+    /// Its folder, where a test may put files of its own.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// The broker, to be looked at or restarted.
     pub fn control(&self) -> MutexGuard<'_, Mosquitto> {
         self.server.lock().unwrap_or_else(PoisonError::into_inner)

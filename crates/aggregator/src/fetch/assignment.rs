@@ -2,6 +2,7 @@
 //! the second.
 
 use super::Consumer;
+use kafka::Trouble;
 use ops::health::Condition;
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
@@ -38,6 +39,8 @@ pub(crate) struct Assignment {
     cluster: Mutex<String>,
     /// Committed to the database and not told to Kafka yet.
     committed: Mutex<HashMap<Partition, i64>>,
+    /// Why Kafka does not answer.
+    pub(crate) trouble: Trouble,
 }
 
 impl Assignment {
@@ -51,6 +54,7 @@ impl Assignment {
             next: Mutex::default(),
             cluster: Mutex::default(),
             committed: Mutex::default(),
+            trouble: Trouble::default(),
         }
     }
 
@@ -223,8 +227,10 @@ impl ClientContext for Context {
     }
 
     fn error(&self, error: KafkaError, reason: &str) {
+        let trouble = &self.assignment.trouble;
+        trouble.note(&error, reason);
         if error.rdkafka_error_code() == Some(RDKafkaErrorCode::AllBrokersDown) {
-            self.kafka.not_ready(reason);
+            self.kafka.not_ready(trouble.explain(reason));
         } else {
             tracing::debug!(%error, reason, "kafka consumer");
         }

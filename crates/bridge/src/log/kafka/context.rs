@@ -2,6 +2,7 @@
 
 use crate::ledger::Ticket;
 use crate::log::{Deliveries, Outcome};
+use kafka::Trouble;
 use rdkafka::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
@@ -16,6 +17,8 @@ pub(super) struct Known {
     pub(super) deliveries: Deliveries,
     /// Whether all topics were there when last looked.
     pub(super) topics_known: AtomicBool,
+    /// Why there is no answer.
+    pub(super) trouble: Trouble,
 }
 
 /// Passes delivery reports on, on librdkafka's own thread: no future, no task and no allocation for
@@ -31,6 +34,7 @@ impl ClientContext for ReportingContext {
 
     fn error(&self, error: KafkaError, reason: &str) {
         tracing::debug!(%error, reason, "kafka client");
+        self.0.trouble.note(&error, reason);
         // A fatal one is the loop's to find.
         self.0.deliveries.wake();
     }

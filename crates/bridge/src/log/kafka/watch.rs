@@ -93,11 +93,14 @@ async fn create(log: &KafkaLog, missing: &[String]) -> Result<(), String> {
 impl KafkaLog {
     /// Blocks. All topics are asked for, since to ask for one by name may create it.
     fn missing_topics(&self) -> Result<Vec<String>, String> {
-        let metadata = self
+        let asked = self
             .producer()
             .client()
-            .fetch_metadata(None, ANSWER_TIMEOUT)
-            .map_err(|error| format!("kafka does not answer: {error}"))?;
+            .fetch_metadata(None, ANSWER_TIMEOUT);
+        let trouble = &self.known.trouble;
+        let explain = |error| trouble.explain(format!("kafka does not answer: {error}"));
+        let metadata = asked.map_err(explain)?;
+        trouble.clear();
         let known: Vec<&str> = metadata.topics().iter().map(|topic| topic.name()).collect();
         let mut missing = self.config.topics.all();
         missing.retain(|topic| !known.contains(topic));
