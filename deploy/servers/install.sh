@@ -15,7 +15,7 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$HERE/kafka.sh"
 . "$HERE/timescaledb.sh"
 
-BUILD_PACKAGES=(gcc g++ make libc6-dev zlib1g-dev pkg-config)
+BUILD_PACKAGES=(gcc g++ make libc6-dev libssl-dev zlib1g-dev pkg-config)
 # curl: the demo names a request to try. tzdata: TimescaleDB's PostgreSQL reads time zones from the machine. util-linux: setpriv ends servers with their owner.
 SERVER_PACKAGES=(curl mosquitto postgresql tzdata util-linux)
 

@@ -54,6 +54,8 @@ mod fleets;
 mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
+#[path = "all/hostile.rs"]
+mod hostile;
 #[path = "all/http_fuzz.rs"]
 mod http_fuzz;
 #[path = "all/https.rs"]

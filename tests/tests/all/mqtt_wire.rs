@@ -7,14 +7,13 @@ use testkit::{ShippedBroker, Socket};
 const V5: u8 = 5;
 const V311: u8 = 4;
 
-/// Reason codes that brokers give.
-pub(crate) const NO_SUBSCRIBER: u8 = 0x10;
+/// What a broker says to who may not.
 pub(crate) const NOT_AUTHORISED: u8 = 0x87;
 
 /// How a client introduces itself; its password is the shipped broker's.
 #[derive(Clone, Debug)]
 pub(crate) struct Connect {
-    level: u8,
+    pub(crate) level: u8,
     pub(crate) client_id: String,
     pub(crate) user: String,
     pub(crate) clean_start: bool,
