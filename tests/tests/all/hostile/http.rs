@@ -25,7 +25,10 @@ impl Attacked {
         world.building();
         let api = world.start(&["api"]);
         api.ready().await;
-        let (client, _) = tokio::join!(world.client(), world.client());
+        let client = world.client().await;
+        // As many passwords at once as are checked at once, each in memory that is kept.
+        let wrong = |name| client.log_in(name, "wrong");
+        tokio::join!(wrong("x"), wrong("y"), wrong("z"));
         others_are_answered(&client, 50).await;
         Self {
             before: Before::of(&api),
