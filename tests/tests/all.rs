@@ -104,6 +104,8 @@ mod register_oracle;
 mod reported;
 #[path = "all/restarts.rs"]
 mod restarts;
+#[path = "all/secrets.rs"]
+mod secrets;
 #[path = "all/simulated.rs"]
 mod simulated;
 #[path = "all/site.rs"]
