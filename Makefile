@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: demo demo-direct test servers servers-direct lint bench bench-pipeline bench-reads bench-control fuzz-check faults
+.PHONY: demo demo-direct test servers servers-direct lint advisories hostile faults bench bench-pipeline bench-reads bench-control fuzz-check
 
 # The whole pipeline with private servers, a simulated fleet and a login to try. Ctrl-C stops it.
 demo: servers
@@ -34,10 +34,22 @@ servers-direct:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	CARGO=$(CARGO) deploy/tools/cargo-deny.sh --locked check licenses bans sources
+	CARGO=$(CARGO) deploy/tools/cargo-deny.sh --locked --manifest-path fuzz/Cargo.toml --config deny.toml check licenses bans sources
 
-# The fuzz target compiles; `cd fuzz && cargo fuzz run decoder` runs it (needs a nightly toolchain).
+# Whether a library that is built in has become known as unsafe: asks the open internet for what is known today.
+advisories:
+	CARGO=$(CARGO) deploy/tools/cargo-deny.sh --locked check advisories
+
+# Every fuzz target compiles, and every kept input passes; fuzz/README.md tells how to run them (needs a nightly toolchain).
 fuzz-check:
-	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
+	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz --bins
+	$(CARGO) test --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz --lib
+
+# Hostile inputs over MQTT and HTTP, half each: `make hostile INPUTS=100000`. `make test` sends a few thousand.
+INPUTS ?= 100000
+hostile: servers
+	WATTLINE_HOSTILE_INPUTS=$(INPUTS) $(CARGO) test --package tests --test all -- hostile::inputs --nocapture
 
 # The figures of the README: the whole pipeline under load, reads over HTTP, admission, control, the parse path and
 # the desired state.

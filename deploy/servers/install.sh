@@ -16,7 +16,7 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$HERE/timescaledb.sh"
 . "$HERE/prometheus.sh"
 
-BUILD_PACKAGES=(gcc g++ make libc6-dev zlib1g-dev pkg-config)
+BUILD_PACKAGES=(gcc g++ make libc6-dev libssl-dev zlib1g-dev pkg-config)
 # curl: the demo names a request to try. tzdata: TimescaleDB's PostgreSQL reads time zones from the machine. util-linux: setpriv ends servers with their owner.
 # libfaketime: the fault suite steps clocks.
 SERVER_PACKAGES=(curl mosquitto postgresql tzdata util-linux)

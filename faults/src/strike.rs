@@ -158,7 +158,7 @@ async fn want_replicas(arena: &Arena, count: &str) -> Outcome<()> {
 async fn end_sessions(arena: &Arena) -> Outcome<()> {
     let mut connection = PgConnection::connect(&arena.database_url()).await?;
     let end = "select pg_terminate_backend(pid) from pg_stat_activity \
-               where pid <> pg_backend_pid() and application_name = 'wattline'";
+               where pid <> pg_backend_pid() and application_name like 'wattline%'";
     sqlx::query(end).execute(&mut connection).await?;
     Ok(connection.close().await?)
 }

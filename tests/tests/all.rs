@@ -42,6 +42,8 @@ mod dead_letters;
 mod demo;
 #[path = "all/disabling.rs"]
 mod disabling;
+#[path = "all/encrypted.rs"]
+mod encrypted;
 #[path = "all/equality.rs"]
 mod equality;
 #[path = "all/failed_logins.rs"]
@@ -56,6 +58,8 @@ mod flood;
 mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
+#[path = "all/hostile.rs"]
+mod hostile;
 #[path = "all/http_fuzz.rs"]
 mod http_fuzz;
 #[path = "all/https.rs"]
@@ -80,6 +84,8 @@ mod meter_reads;
 mod meter_records;
 #[path = "all/migrations.rs"]
 mod migrations;
+#[path = "all/mqtt_wire.rs"]
+mod mqtt_wire;
 #[path = "all/obedience.rs"]
 mod obedience;
 #[path = "all/openapi.rs"]
@@ -108,6 +114,8 @@ mod reported;
 mod restarts;
 #[path = "all/retention.rs"]
 mod retention;
+#[path = "all/secrets.rs"]
+mod secrets;
 #[path = "all/simulated.rs"]
 mod simulated;
 #[path = "all/site.rs"]

@@ -46,7 +46,7 @@ impl Probe {
         while !shutdown.is_requested() {
             match self.look().await {
                 Ok(Found::Lag(messages)) => {
-                    self.consumer.context().forget_trouble();
+                    self.assignment.trouble.clear();
                     self.kafka.ready();
                     lag = messages;
                 }
@@ -116,7 +116,7 @@ fn look(
 ) -> Result<Found, String> {
     let metadata = consumer
         .fetch_metadata(None, PROBE_TIMEOUT)
-        .map_err(|error| unanswered(consumer, &error))?;
+        .map_err(|error| unanswered(assignment, &error))?;
     let topics = states(&metadata);
     let wanted = names.all().into_iter();
     let is_missing = |name: &&str| !topics.iter().any(|it| it.name == *name);
@@ -128,7 +128,7 @@ fn look(
     for ((topic, partition), next) in assignment.partitions() {
         let (_, end) = consumer
             .fetch_watermarks(&topic, partition, PROBE_TIMEOUT)
-            .map_err(|error| unanswered(consumer, &error))?;
+            .map_err(|error| unanswered(assignment, &error))?;
         lag += (end - next).max(0);
         if end - next >= LEAP_MESSAGES && may_leap(names.kind_of(&topic)) {
             assignment.ask_for_leap((topic, partition), end);
@@ -137,11 +137,9 @@ fn look(
     Ok(Found::Lag(lag))
 }
 
-fn unanswered(consumer: &Consumer, error: &rdkafka::error::KafkaError) -> String {
-    match consumer.context().trouble() {
-        Some(trouble) => format!("does not answer: {error}: {trouble}"),
-        None => format!("does not answer: {error}"),
-    }
+fn unanswered(assignment: &Assignment, error: &rdkafka::error::KafkaError) -> String {
+    let cause = format!("does not answer: {error}");
+    assignment.trouble.explain(cause)
 }
 
 /// Measurements are the same in whatever order they come. Reports and presence are few, and control lives by them.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod account;
+mod address;
 mod administration;
 mod admission;
 mod audit;
@@ -69,8 +70,7 @@ pub use stretch::{Stretch, StretchMove};
 pub use waiting::Outbox;
 pub use watch::Watch;
 
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use std::str::FromStr;
+use sqlx::postgres::PgPoolOptions;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -101,7 +101,7 @@ impl Store {
     /// may take [`STATEMENT_TIMEOUT`].
     ///
     /// # Errors
-    /// When `url` is not a PostgreSQL address.
+    /// When `url` is not a PostgreSQL address, or has a parameter that is none.
     pub fn open(url: &str, connections: u32) -> Result<Self, StoreFailure> {
         Self::open_with(url, connections, STATEMENT_TIMEOUT)
     }
@@ -110,7 +110,7 @@ impl Store {
     /// goes on for nobody.
     ///
     /// # Errors
-    /// When `url` is not a PostgreSQL address.
+    /// When `url` is not a PostgreSQL address, or has a parameter that is none.
     pub fn open_with(
         url: &str,
         connections: u32,
@@ -118,7 +118,7 @@ impl Store {
     ) -> Result<Self, StoreFailure> {
         let timeout = format!("{}ms", statement_timeout.as_millis());
         let application = format!("wattline-{}", Uuid::new_v4().simple());
-        let options = PgConnectOptions::from_str(url)?
+        let options = address::options(url)?
             .application_name(&application)
             // An outage shows as an error, not as a statement that never ends.
             .options([

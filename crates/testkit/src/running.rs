@@ -164,6 +164,33 @@ impl Running {
             / 1024
     }
 
+    /// Resident memory now, in KiB.
+    #[must_use]
+    pub fn memory_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        let number = line.unwrap().split_whitespace().nth(1);
+        number.unwrap().parse().unwrap()
+    }
+
+    /// Files and connections that it has open.
+    #[must_use]
+    pub fn open_files(&self) -> usize {
+        let folder = format!("/proc/{}/fd", self.child.id());
+        std::fs::read_dir(folder).unwrap().count()
+    }
+
+    /// The text of `/metrics` and of `/health/ready`.
+    pub async fn told(&self) -> String {
+        let mut all = String::new();
+        for path in ["/metrics", "/health/live", "/health/ready"] {
+            if let Ok(answer) = self.operations(path).await {
+                all += &answer.text().await.unwrap_or_default();
+            }
+        }
+        all
+    }
+
     /// The process's number.
     #[must_use]
     pub fn pid(&self) -> u32 {

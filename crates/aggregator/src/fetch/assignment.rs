@@ -2,7 +2,7 @@
 //! the second.
 
 use super::Consumer;
-use kafka::Cluster;
+use kafka::{Cluster, Trouble};
 use ops::health::Condition;
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
@@ -45,6 +45,8 @@ pub(crate) struct Assignment {
     leaps: Mutex<HashMap<Partition, i64>>,
     /// Messages in stretches that are read besides.
     backlog: AtomicI64,
+    /// Why Kafka does not answer.
+    pub(crate) trouble: Trouble,
 }
 
 impl Assignment {
@@ -61,6 +63,7 @@ impl Assignment {
             committed: Mutex::default(),
             leaps: Mutex::default(),
             backlog: AtomicI64::new(0),
+            trouble: Trouble::default(),
         }
     }
 
@@ -260,8 +263,6 @@ pub(crate) struct Context {
     assignment: Arc<Assignment>,
     cluster: Cluster,
     kafka: Condition,
-    /// What the client said last about a broker that it cannot use.
-    trouble: Mutex<Option<String>>,
 }
 
 impl Context {
@@ -270,18 +271,7 @@ impl Context {
             assignment,
             cluster,
             kafka,
-            trouble: Mutex::default(),
         }
-    }
-
-    /// What the client said last about its brokers, in this outage.
-    pub(crate) fn trouble(&self) -> Option<String> {
-        lock(&self.trouble).clone()
-    }
-
-    /// The outage is over.
-    pub(crate) fn forget_trouble(&self) {
-        *lock(&self.trouble) = None;
     }
 }
 
@@ -292,15 +282,13 @@ impl ClientContext for Context {
     }
 
     fn error(&self, error: KafkaError, reason: &str) {
+        let trouble = &self.assignment.trouble;
+        trouble.note(&error, reason);
         if error.rdkafka_error_code() == Some(RDKafkaErrorCode::AllBrokersDown) {
-            let cause = match self.trouble() {
-                Some(trouble) => format!("{reason}: {trouble}"),
-                None => reason.to_owned(),
-            };
+            let cause = trouble.explain(reason);
             self.kafka.not_ready(self.cluster.tell(&cause));
         } else {
             tracing::debug!(%error, reason, "kafka consumer");
-            *lock(&self.trouble) = Some(reason.to_owned());
         }
     }
 }
