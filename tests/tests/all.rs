@@ -14,6 +14,8 @@ mod administration;
 mod audit;
 #[path = "all/authorisation.rs"]
 mod authorisation;
+#[path = "all/backup.rs"]
+mod backup;
 #[path = "all/buckets.rs"]
 mod buckets;
 #[path = "all/client.rs"]
@@ -40,6 +42,8 @@ mod dead_letters;
 mod demo;
 #[path = "all/disabling.rs"]
 mod disabling;
+#[path = "all/encrypted.rs"]
+mod encrypted;
 #[path = "all/equality.rs"]
 mod equality;
 #[path = "all/failed_logins.rs"]
@@ -54,6 +58,8 @@ mod flood;
 mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
+#[path = "all/hostile.rs"]
+mod hostile;
 #[path = "all/http_fuzz.rs"]
 mod http_fuzz;
 #[path = "all/https.rs"]
@@ -78,6 +84,8 @@ mod meter_reads;
 mod meter_records;
 #[path = "all/migrations.rs"]
 mod migrations;
+#[path = "all/mqtt_wire.rs"]
+mod mqtt_wire;
 #[path = "all/obedience.rs"]
 mod obedience;
 #[path = "all/openapi.rs"]
@@ -94,6 +102,8 @@ mod read_plans;
 mod readings;
 #[path = "all/reads.rs"]
 mod reads;
+#[path = "all/rebuild.rs"]
+mod rebuild;
 #[path = "all/records.rs"]
 mod records;
 #[path = "all/register_oracle.rs"]
@@ -104,10 +114,14 @@ mod reported;
 mod restarts;
 #[path = "all/retention.rs"]
 mod retention;
+#[path = "all/secrets.rs"]
+mod secrets;
 #[path = "all/simulated.rs"]
 mod simulated;
 #[path = "all/site.rs"]
 mod site;
+#[path = "all/telling.rs"]
+mod telling;
 #[path = "all/tokens.rs"]
 mod tokens;
 #[path = "all/tree.rs"]

@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use store::{Batch, Ingested, Store, StoreFailure};
 
-/// A batch takes a second at most; one that takes longer is told.
-const SLOW_AFTER: Duration = Duration::from_secs(5);
+/// A batch takes a second at most; one that takes longer is told, within 5 seconds.
+const SLOW_AFTER: Duration = Duration::from_secs(3);
 /// Longer than the database may take for a statement: then the connection is dead.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(90);
 /// A line of the log a minute, however many messages the database does not take.
@@ -92,7 +92,7 @@ impl Writer {
                     return Err(Unwritten::Refused);
                 }
                 Err(failure @ (StoreFailure::Transient(_) | StoreFailure::Permanent(_))) => {
-                    self.fail(failure.to_string());
+                    self.fail(self.store.tell(&failure));
                 }
             }
             tokio::select! {
@@ -138,8 +138,11 @@ impl Writer {
         };
         let slow = async {
             tokio::time::sleep(SLOW_AFTER).await;
-            self.database
-                .not_ready("a batch has had no answer for 5 seconds");
+            self.database.not_ready(format!(
+                "{}: a batch has had no answer for {} s",
+                self.store.server(),
+                SLOW_AFTER.as_secs()
+            ));
             std::future::pending::<()>().await;
         };
         tokio::select! {
@@ -156,10 +159,12 @@ impl Writer {
     pub async fn probe(&self) {
         match tokio::time::timeout(SLOW_AFTER, self.store.ping()).await {
             Ok(Ok(())) => self.database.ready(),
-            Ok(Err(failure)) => self.database.not_ready(failure.to_string()),
-            Err(_) => self
-                .database
-                .not_ready("the database has not answered for 5 seconds"),
+            Ok(Err(failure)) => self.database.not_ready(self.store.tell(&failure)),
+            Err(_) => self.database.not_ready(format!(
+                "{}: no answer within {} s",
+                self.store.server(),
+                SLOW_AFTER.as_secs()
+            )),
         }
     }
 

@@ -14,5 +14,5 @@ pub use config::{Config, Handles};
 pub use log::direct::{DirectLog, Handover, Receipt};
 pub use log::kafka::{KafkaConfig, KafkaLog, WrongOption};
 pub use log::{Letter, Log};
-pub use look::{BrokerOffer, look_at_broker};
+pub use look::{LookedAt, look_at_broker};
 pub use run::run;

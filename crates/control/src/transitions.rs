@@ -1,6 +1,6 @@
 //! What happens by itself, and what controllers did.
 
-use crate::config::{DATABASE_PATIENCE, Handles, TICK, WATCH_INTERVAL};
+use crate::config::{DATABASE_PATIENCE, Handles, SLOW_AFTER, TICK, WATCH_INTERVAL};
 use crate::publisher::hung;
 use domain::time::Timestamp;
 use ops::metrics::{Counter, Gauge, Histogram};
@@ -29,7 +29,14 @@ pub(crate) async fn run(store: Store, handles: Handles, shutdown: Shutdown) {
     };
     while !shutdown.is_requested() {
         // One that is given up has changed nothing.
+        let slow = async {
+            sleep(SLOW_AFTER).await;
+            let (server, seconds) = (store.server(), SLOW_AFTER.as_secs());
+            condition.not_ready(format!("{server}: no answer for {seconds} s"));
+            std::future::pending::<()>().await;
+        };
         let looked = tokio::select! {
+            () = slow => return,
             looked = timeout(DATABASE_PATIENCE, look(&store, &handles, &mut watch)) => {
                 looked.unwrap_or_else(|_| Err(hung()))
             }
@@ -42,7 +49,9 @@ pub(crate) async fn run(store: Store, handles: Handles, shutdown: Shutdown) {
                 if more { Duration::ZERO } else { TICK }
             }
             Err(failure) => {
-                condition.not_ready(failure.to_string());
+                condition.not_ready(store.tell(&failure));
+                let retries = Counter::ControlRetries;
+                handles.metrics.update(|it| it.add(retries, 1));
                 backoff.next_wait()
             }
         };

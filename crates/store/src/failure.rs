@@ -1,5 +1,7 @@
 //! What can go wrong with the database, and what the caller can do about it.
 
+use crate::ACQUIRE_TIMEOUT;
+
 /// A statement or transaction that did not take effect.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreFailure {
@@ -44,6 +46,8 @@ const REFUSING_CLASSES: [&str; 4] = ["22", "23", "54", "P0"];
 const NOT_MIGRATED: [&str; 3] = ["42P01", "42703", "42883"];
 /// Read-only: a standby that has not been promoted yet. Database or schema not there yet.
 const NOT_YET: [&str; 3] = ["25006", "3D000", "3F000"];
+/// A row does not fit where it is to be stored.
+const CHECK_VIOLATION: &str = "23514";
 
 impl From<sqlx::Error> for StoreFailure {
     fn from(error: sqlx::Error) -> Self {
@@ -57,8 +61,11 @@ impl From<sqlx::Error> for StoreFailure {
                 ));
             }
             let is_one_of = |classes: &[&str]| classes.iter().any(|it| code.starts_with(it));
+            // Of a partition that was made just now, which no constraint with a name is broken by.
+            let rerouted = code == CHECK_VIOLATION && refused.constraint().is_none();
+            let transient = rerouted || NOT_YET.contains(&code) || is_one_of(&TRANSIENT_CLASSES);
             let text = format!("database: {} (SQLSTATE {code})", refused.message());
-            return if NOT_YET.contains(&code) || is_one_of(&TRANSIENT_CLASSES) {
+            return if transient {
                 Self::Transient(text)
             } else if is_one_of(&REFUSING_CLASSES) {
                 Self::Refused(text)
@@ -75,7 +82,13 @@ impl From<sqlx::Error> for StoreFailure {
                 | sqlx::Error::WorkerCrashed
                 | sqlx::Error::Protocol(_)
         );
-        let text = format!("database: {error}");
+        let text = match error {
+            sqlx::Error::PoolTimedOut => {
+                let seconds = ACQUIRE_TIMEOUT.as_secs();
+                format!("database: no connection within {seconds} s")
+            }
+            error => format!("database: {error}"),
+        };
         if passing {
             Self::Transient(text)
         } else {

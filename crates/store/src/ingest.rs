@@ -12,6 +12,7 @@ mod telemetry;
 
 use crate::dead_letter::{self, Letter, Outcome, Refused};
 use crate::position::{self, Move};
+use crate::stretch::{self, StretchMove};
 use crate::{Store, StoreFailure};
 use accepted::Accepted;
 use domain::reading::Record;
@@ -44,8 +45,10 @@ pub struct Batch {
     pub imported: Vec<Refused>,
     /// The log that these came from; empty in direct mode.
     pub cluster: String,
-    /// The stretch of it; empty in direct mode.
+    /// How far it moves the positions in it; empty in direct mode.
     pub moves: Vec<Move>,
+    /// How far it moves the stretches that are read besides.
+    pub stretches: Vec<StretchMove>,
 }
 
 /// What became of a batch's messages; the conservation counters are made of it.
@@ -81,6 +84,17 @@ impl Batch {
                 None => self.moves.push(moved),
             }
         }
+        for moved in later.stretches {
+            let same = |it: &&mut StretchMove| {
+                it.stretch.topic == moved.stretch.topic
+                    && it.stretch.partition == moved.stretch.partition
+                    && it.stretch.end_offset == moved.stretch.end_offset
+            };
+            match self.stretches.iter_mut().find(same) {
+                Some(earlier) => earlier.to_offset = moved.to_offset,
+                None => self.stretches.push(moved),
+            }
+        }
     }
 }
 
@@ -88,8 +102,8 @@ impl Store {
     /// Stores a batch in one transaction, all or nothing; the same batch again changes nothing.
     /// A record older than `raw_retention` at its receipt, of an unknown building, with a reading that its
     /// building has no sensor for, or with an outcome of an action that its building does not have,
-    /// becomes a dead letter; and so does one that the database does not take while it takes others. One from
-    /// before the raw horizon changes nothing and counts as a duplicate.
+    /// becomes a dead letter; and so does one that the database does not take while it takes others. One from before
+    /// the raw horizon changes nothing and counts as a duplicate.
     ///
     /// # Errors
     /// [`StoreFailure::LostPosition`] when the log's position is not where the batch begins;
@@ -116,7 +130,7 @@ impl Store {
         raw_retention: Duration,
     ) -> Result<Ingested, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
-        position::advance(&mut transaction, &batch.cluster, &batch.moves).await?;
+        advance(&mut transaction, batch).await?;
         let part = Part::store(&mut transaction, &batch.records, raw_retention).await?;
         let ingested = part.keep_refused(&mut transaction, batch).await?;
         transaction.commit().await?;
@@ -135,7 +149,7 @@ impl Store {
         raw_retention: Duration,
     ) -> Result<Ingested, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
-        position::advance(&mut transaction, &batch.cluster, &batch.moves).await?;
+        advance(&mut transaction, batch).await?;
         let (mut part, culprits) =
             culprit::store_others(&mut transaction, &batch.records, raw_retention).await?;
         culprit::must_be_at_fault(&culprits, &part)?;
@@ -144,6 +158,12 @@ impl Store {
         transaction.commit().await?;
         Ok(ingested)
     }
+}
+
+/// Moves the log's positions and stretches, or finds that the batch is somebody else's.
+async fn advance(connection: &mut PgConnection, batch: &Batch) -> Result<(), StoreFailure> {
+    position::advance(connection, &batch.cluster, &batch.moves).await?;
+    stretch::advance(connection, &batch.cluster, &batch.stretches).await
 }
 
 /// Stores dead letters that are judged anew; answers which are refused again, and why.

@@ -6,6 +6,7 @@ mod building;
 mod difference;
 mod link;
 mod rebuild;
+mod restored;
 mod sensor;
 mod table;
 mod token;
@@ -45,6 +46,7 @@ pub(crate) fn command() -> Command {
         .subcommand(token::command())
         .subcommand(audit::command())
         .subcommand(rebuild::command())
+        .subcommand(restored::command())
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<(), Failure> {
@@ -57,6 +59,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         ("token", matches) => token::run(matches),
         ("audit", matches) => audit::run(matches),
         ("rebuild", matches) => rebuild::run(matches),
+        ("restored", matches) => restored::run(matches),
         (other, _) => Err(unknown(other)),
     }
 }

@@ -27,10 +27,11 @@ pub static SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "mqtt_share_group",
-        help: "with it, subscriptions are $share/<group>/… and several bridges share the messages",
+        help: "with it, subscriptions are $share/<group>/… and several bridges share the messages; who knows it can take some",
         default: None,
         kind: Kind::Text,
-        secret: false,
+        // Mosquitto lets every client join every group: only who does not know its name stays out.
+        secret: true,
     },
     Setting {
         key: "mqtt_receive_maximum",

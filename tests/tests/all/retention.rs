@@ -1,7 +1,7 @@
 //! Raw records go when their minute is final; what was made of them stays.
 
 #[path = "retention/fixture.rs"]
-mod fixture;
+pub(crate) mod fixture;
 #[path = "retention/horizon.rs"]
 mod horizon;
 #[path = "retention/outliving.rs"]
@@ -9,4 +9,4 @@ mod outliving;
 #[path = "retention/races.rs"]
 mod races;
 #[path = "retention/tables.rs"]
-mod tables;
+pub(crate) mod tables;

@@ -1,8 +1,9 @@
 //! Kafka's configuration.
 
-use super::KafkaRoute;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+
+use super::{KafkaLogin, KafkaRoute};
 
 /// Where the records are.
 pub(super) fn data(folder: &Path) -> PathBuf {
@@ -43,6 +44,42 @@ pub(super) fn text(
          log.dirs={}\n\
          {ONE_NODE}",
         data(folder).display(),
+    )
+}
+
+/// Adds a listener with TLS and login. Clients check its name, so it is told as the certificate's.
+pub(super) fn with_login(text: &str, port: u16, keystore: &Path, login: &KafkaLogin) -> String {
+    let KafkaLogin { user, password, .. } = login;
+    let module = "org.apache.kafka.common.security";
+    let more = [
+        (
+            "advertised.listeners=",
+            format!("SASL_SSL://localhost:{port}"),
+        ),
+        ("listeners=", format!("SASL_SSL://127.0.0.1:{port}")),
+        (
+            "listener.security.protocol.map=",
+            "SASL_SSL:SASL_SSL".to_owned(),
+        ),
+    ];
+    let with_more = |line: &str| {
+        let found = more.iter().find(|(start, _)| line.starts_with(start));
+        found.map_or_else(
+            || format!("{line}\n"),
+            |(_, item)| format!("{line},{item}\n"),
+        )
+    };
+    let text: String = text.lines().map(with_more).collect();
+    format!(
+        "{text}\
+         ssl.keystore.type=PEM\n\
+         ssl.keystore.location={}\n\
+         sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512\n\
+         listener.name.sasl_ssl.plain.sasl.jaas.config=\
+         {module}.plain.PlainLoginModule required user_{user}=\"{password}\";\n\
+         listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config=\
+         {module}.scram.ScramLoginModule required;\n",
+        keystore.display(),
     )
 }
 

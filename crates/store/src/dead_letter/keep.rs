@@ -67,8 +67,7 @@ fn first_of_each(refused: &[&Refused], contents: &[Content]) -> Vec<bool> {
     let is_first = |(refused, content): (&&Refused, &Content)| {
         let same_moment = !moments.insert((*content, refused.letter.received_at));
         let same_bytes = !known.insert(*content);
-        let is_copy = same_moment || (refused.letter.redelivered && same_bytes);
-        !is_copy
+        !(same_moment || refused.letter.redelivered && same_bytes)
     };
     refused.iter().zip(contents).map(is_first).collect()
 }

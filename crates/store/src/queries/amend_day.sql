@@ -1,5 +1,5 @@
--- Makes the day buckets of a building ($1) at this start ($2) what their quarters make; answers which series were
--- not right. Their totals follow (total_days.sql).
+-- Makes the day buckets of a building ($1) at this start ($2) what their quarters make; answers which
+-- series were not right. Their totals follow (total_days.sql).
 with wanted as (
     select * from fold_day($1, $2)
 ), gone as (

@@ -1,5 +1,5 @@
--- Makes the newest registration of each key of a building ($1) the newest of those that are stored; answers how many
--- were not. One whose registrations are gone stays. Run after the rows are locked.
+-- Makes the newest registration of each key of a building ($1) the newest of those that are stored;
+-- answers how many were not. One whose registrations are gone stays. Run after the rows are locked.
 with wanted as materialized (
     select distinct on (key_sha256) key_sha256, time, key, value
     from key_value

@@ -1,6 +1,6 @@
--- Makes the newest sample of each series of a building ($1) the newest of its stored records, or of its newest minute
--- from before the horizon, whose records are gone; answers how many were not. Run after the rows are locked. One
--- that is not there may come from a batch at any moment, and is newer then.
+-- Makes the newest sample of each series of a building ($1) the newest of its stored records, or of its
+-- newest minute from before the horizon, whose records are gone; answers how many were not. Run after the
+-- rows are locked. One that is not there may come from a batch at any moment, and is newer then.
 with wanted as materialized (
     select series.code as series, newest.time, newest.power_w
     from series_of($1) as series (code)

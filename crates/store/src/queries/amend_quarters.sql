@@ -1,5 +1,6 @@
--- Makes the quarter buckets of a building ($1) at these starts ($2) what their minutes make; answers how many were not. A
--- revision more only where something changed. Run after the mark, as a statement of its own.
+-- Makes the quarter buckets of a building ($1) at these starts ($2) what their minutes make; answers how
+-- many were not. A revision more only where something changed. Run after the mark, as a statement of its
+-- own.
 with wanted as (
     select asked.start, folded.*
     from unnest($2::timestamptz[]) as asked (start)
@@ -31,10 +32,11 @@ with wanted as (
         positive_energy_wus = excluded.positive_energy_wus,
         negative_energy_wus = excluded.negative_energy_wus,
         revision = kept.revision + 1
-    where (kept.samples, kept.positive_sum_w, kept.negative_sum_w, kept.first_at, kept.last_at, kept.last_power_w,
-           kept.covered_us, kept.positive_energy_wus, kept.negative_energy_wus)
+    where (kept.samples, kept.positive_sum_w, kept.negative_sum_w, kept.first_at, kept.last_at,
+           kept.last_power_w, kept.covered_us, kept.positive_energy_wus, kept.negative_energy_wus)
         is distinct from
-          (excluded.samples, excluded.positive_sum_w, excluded.negative_sum_w, excluded.first_at, excluded.last_at, excluded.last_power_w,
+          (excluded.samples, excluded.positive_sum_w, excluded.negative_sum_w,
+           excluded.first_at, excluded.last_at, excluded.last_power_w,
            excluded.covered_us, excluded.positive_energy_wus, excluded.negative_energy_wus)
     returning kept.start
 )

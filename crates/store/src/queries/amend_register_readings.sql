@@ -1,5 +1,6 @@
--- Makes what a building's ($1) registers read from $2 on and before $3 what its stored readings say; answers how
--- many rows did not. Both are stored in one transaction, so one statement sees both or neither.
+-- Makes what a building's ($1) registers read from $2 on and before $3 what its stored readings say;
+-- answers how many rows did not. Both are stored in one transaction, so one statement sees both or
+-- neither.
 with wanted as (
     select sensor_id, time, meter_reading as reading
     from sensor_reading

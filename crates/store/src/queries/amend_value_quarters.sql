@@ -1,5 +1,5 @@
--- Makes the means of a building's ($1) quarters at these starts ($2) what their readings make; answers how many
--- were not.
+-- Makes the means of a building's ($1) quarters at these starts ($2) what their readings make; answers
+-- how many were not.
 with wanted as (
     select asked.start, folded.*
     from unnest($2::timestamptz[]) as asked (start)

@@ -1,6 +1,7 @@
--- Some of the messages of presence from before $1. A building keeps the first one of the run that its newest message
--- belongs to, which tells since when: the one before it says something else or is not there, and none after it does.
--- The oldest go first, so that what goes does not make another one seem to be that.
+-- Some of the messages of presence from before $1. A building keeps the first one of the run that its
+-- newest message belongs to, which tells since when: the one before it says something else or is not
+-- there, and none after it does. The oldest go first, so that what goes does not make another one seem to
+-- be that.
 delete from presence
 where (building_uuid, received_at) in (
     select building_uuid, received_at

@@ -1,5 +1,5 @@
--- The quarters of a building ($1) from $2 on and before $3, all of them ended, whose buckets are not what their
--- minutes make, or whose means are not what their readings make; the same as differing_minutes.sql.
+-- The quarters of a building ($1) from $2 on and before $3, all of them ended, whose buckets are not what
+-- their minutes make, or whose means are not what their readings make; the same as differing_minutes.sql.
 with candidate as (
     select distinct date_bin('15 minutes', minute.start, 'epoch') as start
     from series_of($1) as of (series)
@@ -23,7 +23,8 @@ with candidate as (
     select start
     from candidate
     where not exists (
-        select from touched_quarter touched where touched.building_uuid = $1 and touched.start = candidate.start
+        select from touched_quarter touched
+        where touched.building_uuid = $1 and touched.start = candidate.start
     )
 ), wanted as (
     select settled.start, folded.*
@@ -49,11 +50,11 @@ with candidate as (
 select start
 from wanted
 full join kept using (start, series)
-where (wanted.samples, wanted.positive_sum_w, wanted.negative_sum_w, wanted.first_at, wanted.last_at, wanted.last_power_w,
-       wanted.covered_us, wanted.positive_energy_wus, wanted.negative_energy_wus)
+where (wanted.samples, wanted.positive_sum_w, wanted.negative_sum_w, wanted.first_at, wanted.last_at,
+       wanted.last_power_w, wanted.covered_us, wanted.positive_energy_wus, wanted.negative_energy_wus)
     is distinct from
-      (kept.samples, kept.positive_sum_w, kept.negative_sum_w, kept.first_at, kept.last_at, kept.last_power_w,
-       kept.covered_us, kept.positive_energy_wus, kept.negative_energy_wus)
+      (kept.samples, kept.positive_sum_w, kept.negative_sum_w, kept.first_at, kept.last_at,
+       kept.last_power_w, kept.covered_us, kept.positive_energy_wus, kept.negative_energy_wus)
 union
 select start
 from wanted_value

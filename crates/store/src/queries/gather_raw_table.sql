@@ -1,5 +1,5 @@
--- Moves the partitioned RAW_TABLE with all of its rows into a hypertable: a partitioned table cannot become one.
--- The rows go straight to their chunks.
+-- Moves the partitioned RAW_TABLE with all of its rows into a hypertable: a partitioned table cannot
+-- become one. The rows go straight to their chunks.
 alter table RAW_TABLE rename to RAW_TABLE_partitioned;
 alter index RAW_TABLE_pkey rename to RAW_TABLE_partitioned_pkey;
 create table RAW_TABLE (like RAW_TABLE_partitioned including all);

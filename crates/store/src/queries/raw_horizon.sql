@@ -1,7 +1,7 @@
 -- Where the horizon is, what time the database has, whether anything from before $1 is still marked, and
--- the partition of the log that has been read least far by time, if there is any: of those in use ($2, $3, $4), and
--- of all that somebody has served since $5, in case another log is still being emptied. One that nobody has begun
--- counts as not read at all.
+-- the partition of the log that has been read least far by time, if there is any: of those in use ($2,
+-- $3, $4), and of all that somebody has served since $5, in case another log is still being emptied. One
+-- that nobody has begun counts as not read at all.
 with used as (
     select topic, partition, read_through
     from log_position

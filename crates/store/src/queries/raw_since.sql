@@ -1,5 +1,5 @@
--- From when on a building ($1) may have raw records, or buckets that are made of them: not before the horizon; null
--- when there is nothing.
+-- From when on a building ($1) may have raw records, or buckets that are made of them: not before the
+-- horizon; null when there is nothing.
 select greatest(moment, first) as since
 from raw_horizon
 cross join (

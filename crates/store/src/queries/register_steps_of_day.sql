@@ -1,5 +1,6 @@
--- What a building's ($1) registers read from $2 on and before $3, what they read before each, and what is kept as
--- having happened to them there. A row without a reading is an event of a reading that is not there.
+-- What a building's ($1) registers read from $2 on and before $3, what they read before each, and what is
+-- kept as having happened to them there. A row without a reading is an event of a reading that is not
+-- there.
 select sensor_id, time, own.reading, before.reading as reading_before,
        event.kind, event.reading_before as kept_before, event.reading_after as kept_after
 from (

@@ -97,7 +97,7 @@ async fn quarters(
     Ok(all)
 }
 
-/// Today is left to folding.
+/// Today is left to folding, and so is a day that waits for it.
 async fn day(
     connection: &mut PgConnection,
     look: &mut Look<'_>,
@@ -105,11 +105,15 @@ async fn day(
 ) -> Result<(), StoreFailure> {
     let starts = [Instant(look.start)];
     let ended = look.start < look.end(Interval::Day);
-    if ended || changed {
-        let statement = include_str!("../queries/mark_days.sql");
-        mark(connection, statement, look.building, &starts).await?;
+    if !ended && !changed {
+        return Ok(());
     }
-    if !ended {
+    let settled: bool = sqlx::query_scalar(include_str!("../queries/hold_day.sql"))
+        .bind(look.building)
+        .bind(Instant(look.start))
+        .fetch_one(&mut *connection)
+        .await?;
+    if !ended || !(settled || changed) {
         return Ok(());
     }
     // The order of folding: the mark first, then this.

@@ -53,7 +53,13 @@ pub(crate) async fn ingest(store: &Store, building: Uuid, records: &[(i64, Recor
         records: records.collect(),
         ..Batch::default()
     };
-    store.ingest(&batch, KEPT).await.unwrap()
+    // What goes to a partition that is made at this moment is tried again, as the writer does.
+    loop {
+        match store.ingest(&batch, KEPT).await {
+            Err(failure) if failure.is_transient() => {}
+            ingested => return ingested.unwrap(),
+        }
+    }
 }
 
 pub(crate) async fn fold(store: &Store) {
