@@ -10,7 +10,10 @@
 -- are wholly on one side of it. It only moves forward.
 create table raw_horizon (
     one boolean primary key default true check (one),
-    moment timestamptz not null default '-infinity'
+    moment timestamptz not null default '-infinity',
+    -- How long records were taken when it moved there, microseconds: what is from before it and was received
+    -- within so long has been read.
+    kept_us bigint not null default 0
 );
 
 insert into raw_horizon default values;
@@ -29,10 +32,10 @@ create index presence_by_receipt on presence (received_at);
 
 -- The horizon, that nobody moves until the transaction ends. Two statements, so that the second sees what
 -- was committed while the first one waited.
-create function hold_raw_horizon() returns timestamptz language plpgsql volatile as $$
+create function hold_raw_horizon() returns setof raw_horizon language plpgsql volatile rows 1 as $$
 begin
     perform pg_advisory_xact_lock_shared(hashtextextended('raw_horizon', 0));
-    return (select moment from raw_horizon);
+    return query select * from raw_horizon;
 end
 $$;
 

@@ -117,7 +117,7 @@ impl Store {
             due,
             held_back: None,
         };
-        if may > look.moment && advance(&mut connection, may).await? {
+        if may > look.moment && advance(&mut connection, may, raw_retention).await? {
             horizon.moment = may;
         }
         if horizon.moment < due {
@@ -202,7 +202,11 @@ async fn look(
 
 /// Answers whether the horizon stands at `to` now. Batches hold it while they store
 /// (`hold_raw_horizon`), so it waits for those that are under way.
-async fn advance(connection: &mut PgConnection, to: Timestamp) -> Result<bool, StoreFailure> {
+async fn advance(
+    connection: &mut PgConnection,
+    to: Timestamp,
+    raw_retention: Duration,
+) -> Result<bool, StoreFailure> {
     let mut transaction = connection.begin().await?;
     transaction.execute(SHORT_WAIT).await?;
     sqlx::query("select pg_advisory_xact_lock(hashtextextended('raw_horizon', 0))")
@@ -211,6 +215,7 @@ async fn advance(connection: &mut PgConnection, to: Timestamp) -> Result<bool, S
     // A statement of its own, so that it sees what those batches have marked.
     let moved = sqlx::query(include_str!("queries/move_raw_horizon.sql"))
         .bind(Instant(to))
+        .bind(i64::try_from(raw_retention.as_micros()).unwrap_or(i64::MAX))
         .execute(&mut *transaction)
         .await?;
     transaction.commit().await?;
