@@ -145,8 +145,9 @@ async fn log(settings: &Settings) -> Result<Found, Failure> {
     let topics = role::topics(settings)?;
     let partitions = settings.integer("kafka_partitions")?;
     let looked = tokio::spawn(async move {
-        let looked = kafka::topic::look(&cluster, &role::demands(&topics, partitions), PATIENCE);
-        looked.await.map_err(|it| cluster.tell(&it.0))
+        let demands = role::demands(&topics, partitions);
+        let looked = kafka::topic::look(&cluster, &demands, PATIENCE).await;
+        looked.map_err(|it| cluster.tell(&it.0))
     });
     let looked = looked.await.unwrap_or_else(|error| Err(error.to_string()));
     let looked = match looked {
