@@ -16,8 +16,9 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$HERE/timescaledb.sh"
 . "$HERE/prometheus.sh"
 
-BUILD_PACKAGES=(gcc g++ make libc6-dev zlib1g-dev pkg-config)
+BUILD_PACKAGES=(gcc g++ make libc6-dev libssl-dev zlib1g-dev pkg-config)
 # curl: the demo names a request to try. tzdata: TimescaleDB's PostgreSQL reads time zones from the machine. util-linux: setpriv ends servers with their owner.
+# libfaketime: the fault suite steps clocks.
 SERVER_PACKAGES=(curl mosquitto postgresql tzdata util-linux)
 
 direct=''
@@ -35,6 +36,7 @@ for package in "${BUILD_PACKAGES[@]}" "${SERVER_PACKAGES[@]}"; do
     is_installed "$package" || missing+=("$package")
 done
 if [ -z "$direct" ]; then
+    is_installed libfaketime || missing+=(libfaketime)
     [ "$(java_version)" -ge 17 ] || missing+=(java)
     command -v mvn >/dev/null || missing+=(maven)
     have_timescaledb || have_debian_keys || missing+=(debian-archive-keyring)

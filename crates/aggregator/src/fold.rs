@@ -2,7 +2,7 @@
 
 use crate::Handles;
 use domain::time::Timestamp;
-use ops::metrics::Gauge;
+use ops::metrics::{Counter, Gauge};
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
 use std::pin::pin;
@@ -34,6 +34,10 @@ pub async fn run(store: &Store, handles: &Handles, shutdown: &Shutdown) {
             Ok(folded) => {
                 folding.ready();
                 backoff.reset();
+                let set_aside = folded.set_aside as u64;
+                handles
+                    .metrics
+                    .update(|it| it.add(Counter::AggregatorSetAsideIntervals, set_aside));
                 let limit = usize::try_from(FOLD_LIMIT).unwrap_or(usize::MAX);
                 let all = [folded.minutes, folded.quarters, folded.days];
                 let more = all.into_iter().any(|taken| taken >= limit);

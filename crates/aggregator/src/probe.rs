@@ -10,11 +10,16 @@ use ops::shutdown::Shutdown;
 use rdkafka::consumer::Consumer as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use wire::topic::{KafkaTopics, RecordKind};
 
 /// Pause between two looks: an outage is told within five seconds, waiting for the answer included.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest wait for an answer.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A partition that is so many messages behind its end is left to be read besides, so that what is new does not wait
+/// behind what is old: a tenth of a second's work, and more than ever waits while all goes well.
+pub(crate) const LEAP_MESSAGES: i64 = 3_000;
 
 /// What is looked at, and who is told.
 pub(crate) struct Probe {
@@ -41,7 +46,7 @@ impl Probe {
         while !shutdown.is_requested() {
             match self.look().await {
                 Ok(Found::Lag(messages)) => {
-                    self.consumer.context().forget_trouble();
+                    self.assignment.trouble.clear();
                     self.kafka.ready();
                     lag = messages;
                 }
@@ -63,9 +68,8 @@ impl Probe {
 
     async fn look(&self) -> Result<Found, String> {
         let (consumer, assignment) = (Arc::clone(&self.consumer), Arc::clone(&self.assignment));
-        let topics = self.config.topics.all();
-        let topics = topics.into_iter().map(str::to_owned).collect();
-        tokio::task::spawn_blocking(move || look(&consumer, &assignment, topics))
+        let topics = self.config.topics.clone();
+        tokio::task::spawn_blocking(move || look(&consumer, &assignment, &topics))
             .await
             .unwrap_or_else(|panic| Err(format!("cannot ask: {panic}")))
     }
@@ -108,29 +112,40 @@ impl Probe {
 fn look(
     consumer: &Consumer,
     assignment: &Assignment,
-    mut wanted: Vec<String>,
+    names: &KafkaTopics,
 ) -> Result<Found, String> {
     let metadata = consumer
         .fetch_metadata(None, PROBE_TIMEOUT)
-        .map_err(|error| unanswered(consumer, &error))?;
+        .map_err(|error| unanswered(assignment, &error))?;
     let topics = states(&metadata);
-    wanted.retain(|name| !topics.iter().any(|it| it.name == *name));
-    if !wanted.is_empty() {
-        return Ok(Found::Missing(wanted));
+    let wanted = names.all().into_iter();
+    let is_missing = |name: &&str| !topics.iter().any(|it| it.name == *name);
+    let missing: Vec<String> = wanted.filter(is_missing).map(str::to_owned).collect();
+    if !missing.is_empty() {
+        return Ok(Found::Missing(missing));
     }
-    let mut lag = 0;
+    let mut lag = assignment.backlog();
     for ((topic, partition), next) in assignment.partitions() {
         let (_, end) = consumer
             .fetch_watermarks(&topic, partition, PROBE_TIMEOUT)
-            .map_err(|error| unanswered(consumer, &error))?;
+            .map_err(|error| unanswered(assignment, &error))?;
         lag += (end - next).max(0);
+        if end - next >= LEAP_MESSAGES && may_leap(names.kind_of(&topic)) {
+            assignment.ask_for_leap((topic, partition), end);
+        }
     }
     Ok(Found::Lag(lag))
 }
 
-fn unanswered(consumer: &Consumer, error: &rdkafka::error::KafkaError) -> String {
-    match consumer.context().trouble() {
-        Some(trouble) => format!("does not answer: {error}: {trouble}"),
-        None => format!("does not answer: {error}"),
+fn unanswered(assignment: &Assignment, error: &rdkafka::error::KafkaError) -> String {
+    let cause = format!("does not answer: {error}");
+    assignment.trouble.explain(cause)
+}
+
+/// Measurements are the same in whatever order they come. Reports and presence are few, and control lives by them.
+const fn may_leap(kind: Option<RecordKind>) -> bool {
+    match kind {
+        Some(RecordKind::Telemetry | RecordKind::Readings | RecordKind::KeyValues) => true,
+        Some(RecordKind::Reported | RecordKind::Presence) | None => false,
     }
 }

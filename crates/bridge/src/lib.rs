@@ -5,6 +5,7 @@ mod connection;
 mod conservation;
 mod intake;
 mod ledger;
+mod limit;
 mod log;
 mod look;
 mod run;

@@ -3,7 +3,7 @@
 use crate::config::{DATABASE_PATIENCE, Handles, SLOW_AFTER, TICK, WATCH_INTERVAL};
 use crate::publisher::hung;
 use domain::time::Timestamp;
-use ops::metrics::{Counter, Histogram};
+use ops::metrics::{Counter, Gauge, Histogram};
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
 use std::time::Duration;
@@ -77,6 +77,8 @@ async fn look(store: &Store, handles: &Handles, watch: &mut Watch) -> Result<boo
             it.observe(Histogram::ControlLateSeconds, late.as_secs_f64());
         }
     });
+    let unreadable = u32::try_from(store.unreadable_states()).unwrap_or(u32::MAX);
+    metrics.update(|it| it.set(Gauge::ControlUnreadableStates, unreadable.into()));
     let watched = look_at_telemetry(store, handles.now(), watch).await?;
     let limit = usize::try_from(CONTROL_LIMIT).unwrap_or(usize::MAX);
     Ok(watched || reports >= limit || executed.buildings >= limit)

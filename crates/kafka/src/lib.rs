@@ -1,23 +1,43 @@
 #![doc = include_str!("../README.md")]
 
 pub mod topic;
+mod trouble;
+
+pub use trouble::Trouble;
 
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::message::DeliveryResult;
+use rdkafka::producer::{BaseProducer, Producer as _, ProducerContext};
 use rdkafka::{ClientConfig, ClientContext};
 use std::time::Duration;
 
 /// How long a request about topics may take before Kafka counts as away.
 const ADMIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Says nothing by itself: what went wrong is in the answers, and is told once by who asked.
-struct Quiet;
+/// How long Kafka may take to say who it is, before it is asked for topics.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long is listened to what went wrong: it has happened already.
+const TROUBLE_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Says nothing by itself: what went wrong is told once, by who asked.
+#[derive(Default)]
+struct Quiet(Trouble);
 
 impl ClientContext for Quiet {
     fn log(&self, _: RDKafkaLogLevel, _: &str, _: &str) {}
 
-    fn error(&self, _: KafkaError, _: &str) {}
+    fn error(&self, error: KafkaError, reason: &str) {
+        self.0.note(&error, reason);
+    }
+}
+
+impl ProducerContext for Quiet {
+    type DeliveryOpaque = ();
+
+    fn delivery(&self, _: &DeliveryResult<'_>, (): ()) {}
 }
 
 /// Where Kafka is, and how to speak to it.
@@ -102,10 +122,14 @@ impl Cluster {
     /// Makes the topics that are missing; one that another process makes at the same time is fine.
     ///
     /// # Errors
-    /// When Kafka does not answer within five seconds, or refuses.
+    /// When Kafka does not answer within some seconds, or refuses.
     pub async fn create_missing(&self, topics: &[WantedTopic<'_>]) -> Result<(), Unreachable> {
+        // First of all, since who makes topics is only ever told that time is up, whatever is wrong.
+        self.greet(LOOK_TIMEOUT).await?;
         let client = self.client(&[]);
-        let admin: AdminClient<Quiet> = client.create_with_context(Quiet).map_err(unreachable)?;
+        let admin: AdminClient<Quiet> = client
+            .create_with_context(Quiet::default())
+            .map_err(unreachable)?;
         let sizes: Vec<Option<String>> = topics
             .iter()
             .map(|it| it.max_message_bytes.map(|bytes| bytes.to_string()))
@@ -136,6 +160,34 @@ impl Cluster {
             }
         }
         Ok(())
+    }
+}
+
+impl Cluster {
+    /// Asks for a sign of life; who gets none is told why, where librdkafka knows.
+    async fn greet(&self, patience: Duration) -> Result<(), Unreachable> {
+        let cluster = self.clone();
+        let asked = tokio::task::spawn_blocking(move || cluster.ask(patience));
+        asked
+            .await
+            .unwrap_or_else(|error| Err(Unreachable(error.to_string())))
+    }
+
+    /// Blocks.
+    fn ask(&self, patience: Duration) -> Result<(), Unreachable> {
+        let quiet = Quiet::default();
+        let trouble = quiet.0.clone();
+        let client: BaseProducer<Quiet> = self
+            .client(&[])
+            .create_with_context(quiet)
+            .map_err(unreachable)?;
+        let asked = client.client().fetch_metadata(None, patience);
+        if asked.is_err() {
+            // What was wrong meanwhile waits to be told.
+            client.poll(TROUBLE_TIMEOUT);
+        }
+        let explain = |error| Unreachable(trouble.explain(describe(&error)));
+        asked.map(drop).map_err(explain)
     }
 }
 

@@ -237,7 +237,8 @@ impl Cluster {
     /// # Errors
     /// Options that librdkafka does not take.
     pub fn inspector(&self) -> Result<Inspector, Unreachable> {
-        let admin = self.client(&[]).create_with_context(Quiet);
+        let client = self.client(&[]);
+        let admin = client.create_with_context(Quiet::default());
         Ok(Inspector {
             admin: admin.map_err(unreachable)?,
             name: self.name(),
@@ -296,6 +297,7 @@ pub async fn look(
     demands: &BTreeMap<&str, Demands>,
     patience: Duration,
 ) -> Result<LookedAt, Unreachable> {
+    cluster.greet(patience).await?;
     let inspector = cluster.inspector()?;
     let asked = tokio::task::spawn_blocking(move || {
         let metadata = inspector.admin.inner().fetch_metadata(None, patience);

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod account;
+mod address;
 mod administration;
 mod admission;
 mod audit;
@@ -18,11 +19,15 @@ mod listing;
 mod login_attempt;
 mod migrate;
 mod position;
+mod raw_tables;
 mod read;
+mod rebuild;
 mod record_columns;
 mod refresh_token;
+mod retention;
 mod schema;
 mod series;
+mod stretch;
 mod waiting;
 mod watch;
 
@@ -37,7 +42,10 @@ pub use building::{Building, Contributor, HubOfSensor, Presence, Sensor, SensorO
 pub use control::{
     Acted, CONTROL_LIMIT, Executed, Facts, Listener, Publication, Publishing, Unconfirmed, Wish,
 };
-pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
+pub use dead_letter::{
+    AskedLetters, Filter as DeadLetterFilter, KeptDeadLetter, LETTERS_AT_ONCE, Letter, Outcome,
+    Refused, Replayed, ReplayedPage, Standing, Tally,
+};
 pub use failure::StoreFailure;
 pub use fleet::{Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
 pub use fold::{FOLD_LIMIT, Folded};
@@ -53,14 +61,16 @@ pub use read::comfort::QuarterMean;
 pub use read::key_value::KeyValue;
 pub use read::meter_reading::{MeterReading, Metered, Reading};
 pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
+pub use rebuild::{Period, Rebuilt};
 pub use refresh_token::{Cleared, RefreshRefusal, RefreshToken};
+pub use retention::{Dropped, Horizon, LogEnd, LogInUse, RETENTION_SLACK};
 pub use schema::SchemaAge;
 pub use series::Series;
+pub use stretch::{Stretch, StretchMove};
 pub use waiting::Outbox;
 pub use watch::Watch;
 
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use std::str::FromStr;
+use sqlx::postgres::PgPoolOptions;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -76,6 +86,8 @@ pub const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub struct Store {
     pool: sqlx::PgPool,
+    /// What this process cannot read.
+    aside: Arc<control::Aside>,
     /// The server in words.
     server: String,
     /// What the server knows the connections of this store by.
@@ -89,7 +101,7 @@ impl Store {
     /// may take [`STATEMENT_TIMEOUT`].
     ///
     /// # Errors
-    /// When `url` is not a PostgreSQL address.
+    /// When `url` is not a PostgreSQL address, or has a parameter that is none.
     pub fn open(url: &str, connections: u32) -> Result<Self, StoreFailure> {
         Self::open_with(url, connections, STATEMENT_TIMEOUT)
     }
@@ -98,7 +110,7 @@ impl Store {
     /// goes on for nobody.
     ///
     /// # Errors
-    /// When `url` is not a PostgreSQL address.
+    /// When `url` is not a PostgreSQL address, or has a parameter that is none.
     pub fn open_with(
         url: &str,
         connections: u32,
@@ -106,7 +118,7 @@ impl Store {
     ) -> Result<Self, StoreFailure> {
         let timeout = format!("{}ms", statement_timeout.as_millis());
         let application = format!("wattline-{}", Uuid::new_v4().simple());
-        let options = PgConnectOptions::from_str(url)?
+        let options = address::options(url)?
             .application_name(&application)
             // An outage shows as an error, not as a statement that never ends.
             .options([
@@ -120,6 +132,7 @@ impl Store {
         let pool = pool_options(connections, &too_new).connect_lazy_with(options);
         Ok(Self {
             pool,
+            aside: Arc::default(),
             server,
             application,
             too_new,

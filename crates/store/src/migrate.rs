@@ -1,7 +1,7 @@
 //! Brings the schema up to date, and uses what the server offers beyond plain PostgreSQL.
 
 use crate::schema::{SchemaAge, schema_age};
-use crate::{Store, StoreFailure};
+use crate::{Store, StoreFailure, raw_tables};
 use sqlx::{Connection, PgConnection, Row};
 
 /// What kind of server the database is.
@@ -62,11 +62,7 @@ async fn migrate_locked(connection: &mut PgConnection) -> Result<Migrated, Store
             .run_direct(&mut *connection)
             .await
             .map_err(|error| StoreFailure::Permanent(format!("migration: {error}")))?;
-    }
-    if matches!(edition, Edition::Timescale(_)) {
-        sqlx::query(include_str!("queries/create_hypertables.sql"))
-            .execute(&mut *connection)
-            .await?;
+        raw_tables::arrange(&mut *connection, &edition).await?;
     }
     let server_version = sqlx::query("show server_version")
         .fetch_one(connection)

@@ -2,7 +2,7 @@
 //! the second.
 
 use super::Consumer;
-use kafka::Cluster;
+use kafka::{Cluster, Trouble};
 use ops::health::Condition;
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
@@ -13,7 +13,7 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use rdkafka::types::RDKafkaRespErr;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{Position, Store};
@@ -41,6 +41,12 @@ pub(crate) struct Assignment {
     unstored: Mutex<BTreeMap<Partition, BTreeMap<i64, i64>>>,
     /// Committed to the database and not told to Kafka yet.
     committed: Mutex<HashMap<Partition, i64>>,
+    /// Partitions that lie so far back that what is new is to be read first, with their ends.
+    leaps: Mutex<HashMap<Partition, i64>>,
+    /// Messages in stretches that are read besides.
+    backlog: AtomicI64,
+    /// Why Kafka does not answer.
+    pub(crate) trouble: Trouble,
 }
 
 impl Assignment {
@@ -55,7 +61,28 @@ impl Assignment {
             cluster: Mutex::default(),
             unstored: Mutex::default(),
             committed: Mutex::default(),
+            leaps: Mutex::default(),
+            backlog: AtomicI64::new(0),
+            trouble: Trouble::default(),
         }
+    }
+
+    /// A partition whose position is to move to `end` at once; what it passes over is read besides.
+    pub(crate) fn ask_for_leap(&self, partition: Partition, end: i64) {
+        lock(&self.leaps).insert(partition, end);
+    }
+
+    pub(crate) fn take_leaps(&self) -> HashMap<Partition, i64> {
+        std::mem::take(&mut lock(&self.leaps))
+    }
+
+    pub(crate) fn note_backlog(&self, messages: i64) {
+        self.backlog.store(messages.max(0), Ordering::SeqCst);
+    }
+
+    /// Messages in stretches that this process reads besides.
+    pub(crate) fn backlog(&self) -> i64 {
+        self.backlog.load(Ordering::SeqCst)
     }
 
     /// The log that the positions belong to.
@@ -236,8 +263,6 @@ pub(crate) struct Context {
     assignment: Arc<Assignment>,
     cluster: Cluster,
     kafka: Condition,
-    /// What the client said last about a broker that it cannot use.
-    trouble: Mutex<Option<String>>,
 }
 
 impl Context {
@@ -246,18 +271,7 @@ impl Context {
             assignment,
             cluster,
             kafka,
-            trouble: Mutex::default(),
         }
-    }
-
-    /// What the client said last about its brokers, in this outage.
-    pub(crate) fn trouble(&self) -> Option<String> {
-        lock(&self.trouble).clone()
-    }
-
-    /// The outage is over.
-    pub(crate) fn forget_trouble(&self) {
-        *lock(&self.trouble) = None;
     }
 }
 
@@ -268,15 +282,13 @@ impl ClientContext for Context {
     }
 
     fn error(&self, error: KafkaError, reason: &str) {
+        let trouble = &self.assignment.trouble;
+        trouble.note(&error, reason);
         if error.rdkafka_error_code() == Some(RDKafkaErrorCode::AllBrokersDown) {
-            let cause = match self.trouble() {
-                Some(trouble) => format!("{reason}: {trouble}"),
-                None => reason.to_owned(),
-            };
+            let cause = trouble.explain(reason);
             self.kafka.not_ready(self.cluster.tell(&cause));
         } else {
             tracing::debug!(%error, reason, "kafka consumer");
-            *lock(&self.trouble) = Some(reason.to_owned());
         }
     }
 }

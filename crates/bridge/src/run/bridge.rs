@@ -6,6 +6,7 @@ use crate::connection::{Connector, acknowledge, ask, refused};
 use crate::conservation::{Acknowledged, count_abandoned, count_arrival, count_overflow};
 use crate::intake;
 use crate::ledger::{Acknowledgement, Ledger};
+use crate::limit::Limit;
 use crate::log::{Attempt, Log, Outcome};
 use domain::time::Timestamp;
 use mqtt::{Vigil, Watched};
@@ -38,6 +39,7 @@ pub(super) struct Bridge {
     connector: Connector,
     log: Log,
     ledger: Ledger,
+    limit: Limit,
     handles: Handles,
     receive_maximum: usize,
     mqtt: Condition,
@@ -73,6 +75,7 @@ impl Bridge {
             connector,
             log,
             ledger: Ledger::default(),
+            limit: Limit::new(config.building_message_limit),
             handles,
             receive_maximum: usize::from(config.receive_maximum.max(1)),
             mqtt,
@@ -142,7 +145,7 @@ impl Bridge {
             qos: publish.qos,
         };
         let received_at = self.stamp();
-        let letter = intake::receive(publish, received_at);
+        let letter = intake::receive(publish, received_at, &mut self.limit, Instant::now());
         self.ledger.arrive(letter, acknowledgement);
         count_arrival(&self.handles.metrics);
         self.hand_over()
@@ -212,8 +215,10 @@ impl Bridge {
         self.hand_over()
     }
 
-    /// Looks whether the log still reports and the broker still answers, since their silence wakes nobody.
+    /// Looks whether the log still reports and the broker still answers, since their silence wakes nobody, and
+    /// whether floods are over.
     pub(super) fn look(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+        self.tell_floods();
         self.recover();
         self.tell_oldest();
         match self.vigil.as_mut().map(|it| it.look(StdInstant::now())) {
@@ -231,6 +236,13 @@ impl Bridge {
                 Ok(())
             }
         }
+    }
+
+    fn tell_floods(&mut self) {
+        self.limit.look(Instant::now());
+        let flooding = u32::try_from(self.limit.flooding()).unwrap_or(u32::MAX);
+        let metrics = &self.handles.metrics;
+        metrics.update(|it| it.set(Gauge::BridgeFloodingBuildings, flooding.into()));
     }
 
     /// Tells how old the oldest message in flight is.

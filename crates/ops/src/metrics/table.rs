@@ -21,6 +21,9 @@ pub enum Counter {
     AggregatorDeadLetteredMessages,
     AggregatorImportedDeadLetters,
     AggregatorRetries,
+    AggregatorDroppedChunks,
+    AggregatorDroppedRows,
+    AggregatorSetAsideIntervals,
     ControlTransitions,
     ControlReports,
     ControlPublishedDocuments,
@@ -36,8 +39,13 @@ pub enum Counter {
 #[expect(missing_docs, reason = "each variant's row holds its help text")]
 pub enum Gauge {
     BridgeInFlightMessages,
-    BridgeOldestUnacknowledgedSeconds,
+    BridgeFloodingBuildings,
     AggregatorLagMessages,
+    AggregatorStretchMessages,
+    AggregatorRawHorizonSeconds,
+    AggregatorRetentionOverdueSeconds,
+    ControlUnreadableStates,
+    BridgeOldestUnacknowledgedSeconds,
     AggregatorLagSeconds,
     AggregatorWaitingMarks,
     AggregatorOldestMarkSeconds,
@@ -83,7 +91,7 @@ pub struct Label {
     pub values: &'static [&'static str],
 }
 
-/// The reasons for which a message is refused, in the order in which they are told.
+/// The reasons for which a message is refused.
 const REASON: Label = Label {
     key: "reason",
     values: &[
@@ -97,6 +105,8 @@ const REASON: Label = Label {
         "too_old",
         "unknown_sensor",
         "unknown_action",
+        "not_storable",
+        "over_limit",
     ],
 };
 
@@ -137,7 +147,7 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 25] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
@@ -152,6 +162,9 @@ impl Counter {
         Self::AggregatorDeadLetteredMessages,
         Self::AggregatorImportedDeadLetters,
         Self::AggregatorRetries,
+        Self::AggregatorDroppedChunks,
+        Self::AggregatorDroppedRows,
+        Self::AggregatorSetAsideIntervals,
         Self::ControlTransitions,
         Self::ControlReports,
         Self::ControlPublishedDocuments,
@@ -195,6 +208,12 @@ impl Counter {
                 "Dead letters of the bridge that are in the database."),
             Self::AggregatorRetries => row("wattline_aggregator_retries_total",
                 "Batches that had to be tried again."),
+            Self::AggregatorDroppedChunks => row("wattline_aggregator_dropped_chunks_total",
+                "Chunks or partitions of raw records that were dropped since they are kept no longer."),
+            Self::AggregatorDroppedRows => row("wattline_aggregator_dropped_rows_total",
+                "Raw records that were deleted one by one since they are kept no longer."),
+            Self::AggregatorSetAsideIntervals => row("wattline_aggregator_set_aside_intervals_total",
+                "Minutes, quarters and days that could not be folded and are tried again later."),
             Self::ControlTransitions => row("wattline_control_transitions_total",
                 "Times that a building's control state was looked at because something was due."),
             Self::ControlReports => row("wattline_control_reports_total",
@@ -217,10 +236,15 @@ impl Counter {
 
 impl Gauge {
     /// All of them, in their order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 18] = [
         Self::BridgeInFlightMessages,
-        Self::BridgeOldestUnacknowledgedSeconds,
+        Self::BridgeFloodingBuildings,
         Self::AggregatorLagMessages,
+        Self::AggregatorStretchMessages,
+        Self::AggregatorRawHorizonSeconds,
+        Self::AggregatorRetentionOverdueSeconds,
+        Self::ControlUnreadableStates,
+        Self::BridgeOldestUnacknowledgedSeconds,
         Self::AggregatorLagSeconds,
         Self::AggregatorWaitingMarks,
         Self::AggregatorOldestMarkSeconds,
@@ -240,10 +264,20 @@ impl Gauge {
         match self {
             Self::BridgeInFlightMessages => row("wattline_bridge_in_flight_messages",
                 "Messages that were received and are not durable yet."),
-            Self::BridgeOldestUnacknowledgedSeconds => row("wattline_bridge_oldest_unacknowledged_seconds",
-                "Seconds since the oldest message in flight was received; 0 without one."),
+            Self::BridgeFloodingBuildings => row("wattline_bridge_flooding_buildings",
+                "Buildings that sent more than one may within the last minute."),
             Self::AggregatorLagMessages => row("wattline_aggregator_lag_messages",
                 "Messages that wait in the log for the aggregator."),
+            Self::AggregatorStretchMessages => row("wattline_aggregator_stretch_messages",
+                "Those of them that are read besides what comes in now: after an outage, or again."),
+            Self::AggregatorRawHorizonSeconds => row("wattline_aggregator_raw_horizon_seconds",
+                "Moment (Unix time) before which raw records are final and dropped."),
+            Self::AggregatorRetentionOverdueSeconds => row("wattline_aggregator_retention_overdue_seconds",
+                "Seconds by which raw records are kept longer than they should be."),
+            Self::ControlUnreadableStates => row("wattline_control_unreadable_states",
+                "Buildings whose control state this process cannot read: nothing is done for them."),
+            Self::BridgeOldestUnacknowledgedSeconds => row("wattline_bridge_oldest_unacknowledged_seconds",
+                "Seconds since the oldest message in flight was received; 0 without one."),
             Self::AggregatorLagSeconds => row("wattline_aggregator_lag_seconds",
                 "Seconds since the oldest message that waits in the log for the aggregator was received; 0 without one."),
             Self::AggregatorWaitingMarks => row("wattline_aggregator_waiting_marks",

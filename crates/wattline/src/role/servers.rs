@@ -43,13 +43,9 @@ pub(crate) fn store(
     statement_timeout: Duration,
 ) -> Result<Store, Failure> {
     let url = settings.text("database_url")?;
-    Store::open_with(&url, connections, statement_timeout).map_err(|_| {
-        settings
-            .unacceptable(
-                "database_url",
-                "postgres://user:password@host:port/database",
-            )
-            .into()
+    Store::open_with(&url, connections, statement_timeout).map_err(|wrong| {
+        let expected = format!("postgres://user:password@host:port/database ({wrong})");
+        settings.unacceptable("database_url", expected).into()
     })
 }
 

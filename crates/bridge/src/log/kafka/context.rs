@@ -2,14 +2,15 @@
 
 use crate::ledger::Ticket;
 use crate::log::{Deliveries, Outcome};
+use kafka::Trouble;
 use rdkafka::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::DeliveryResult;
 use rdkafka::producer::ProducerContext;
 use rdkafka::statistics::Statistics;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What is known of the log, whichever producer tells it.
 #[derive(Debug, Default)]
@@ -17,17 +18,10 @@ pub(super) struct Known {
     pub(super) deliveries: Deliveries,
     /// Whether all topics were there when last looked.
     pub(super) topics_known: AtomicBool,
-    /// What the client said last about a broker that it cannot use.
-    trouble: Mutex<Option<String>>,
+    /// Why there is no answer.
+    pub(super) trouble: Trouble,
     /// Requests that producers have repeated.
     pub(super) retries: AtomicU64,
-}
-
-impl Known {
-    /// What the client said last about its brokers, in this outage.
-    pub(super) fn trouble(&self) -> MutexGuard<'_, Option<String>> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Passes delivery reports on, on librdkafka's own thread: no future, no task and no allocation for
@@ -54,10 +48,7 @@ impl ClientContext for ReportingContext {
 
     fn error(&self, error: KafkaError, reason: &str) {
         tracing::debug!(%error, reason, "kafka client");
-        // That all brokers are away says less than why the last one is.
-        if error.rdkafka_error_code() != Some(RDKafkaErrorCode::AllBrokersDown) {
-            *self.0.trouble() = Some(reason.to_owned());
-        }
+        self.0.trouble.note(&error, reason);
         // A fatal one is the loop's to find.
         self.0.deliveries.wake();
     }

@@ -219,16 +219,14 @@ async fn create(log: &KafkaLog, missing: &[&str]) -> Result<(), String> {
 impl KafkaLog {
     /// Blocks. All topics are asked for, since to ask for one by name may create it.
     fn topics(&self) -> Result<Vec<TopicState>, String> {
-        let metadata = self
+        let asked = self
             .producer()
             .client()
             .fetch_metadata(None, ANSWER_TIMEOUT);
-        let mut trouble = self.known.trouble();
-        let metadata = metadata.map_err(|error| match &*trouble {
-            Some(trouble) => format!("does not answer: {error}: {trouble}"),
-            None => format!("does not answer: {error}"),
-        })?;
-        *trouble = None;
+        let trouble = &self.known.trouble;
+        let explain = |error| trouble.explain(format!("does not answer: {error}"));
+        let metadata = asked.map_err(explain)?;
+        trouble.clear();
         Ok(states(&metadata))
     }
 }
