@@ -10,6 +10,8 @@ mod acknowledgement;
 mod actions;
 #[path = "all/administration.rs"]
 mod administration;
+#[path = "all/alerts.rs"]
+mod alerts;
 #[path = "all/audit.rs"]
 mod audit;
 #[path = "all/authorisation.rs"]

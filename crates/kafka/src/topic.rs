@@ -5,7 +5,7 @@ use rdkafka::admin::{
     AdminClient, AdminOptions, ConfigResource, OwnedResourceSpecifier, ResourceSpecifier,
 };
 use rdkafka::metadata::Metadata;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Under one day an outage over a night loses records that were acknowledged.
@@ -154,7 +154,11 @@ pub fn judge_all(
             found.entry(finding).or_default().push(name);
         }
     }
-    let of = |topics: &[&str], text: &str| format!("{}: {text}", topics.join(", "));
+    let of = |topics: &[&str], text: &str| {
+        let topics: BTreeSet<&str> = topics.iter().copied().collect();
+        let topics: Vec<&str> = topics.into_iter().collect();
+        format!("{}: {text}", topics.join(", "))
+    };
     let mut findings: Vec<Finding> = found
         .into_iter()
         .map(|(finding, topics)| match finding {

@@ -105,6 +105,12 @@ impl Running {
             .map_err(|error| error.to_string())
     }
 
+    /// Where its metrics and its health are, on loopback.
+    #[must_use]
+    pub const fn operations_port(&self) -> u16 {
+        self.operations_port
+    }
+
     /// Sends a signal by name, such as `TERM` or `STOP`.
     pub fn signal(&self, name: &str) {
         send_signal(self.child.id(), name);

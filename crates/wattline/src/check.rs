@@ -144,14 +144,9 @@ async fn log(settings: &Settings) -> Result<Found, Failure> {
     let cluster = role::cluster(settings)?;
     let topics = role::topics(settings)?;
     let partitions = settings.integer("kafka_partitions")?;
-    let looked = tokio::spawn(async move {
-        let demands = role::demands(&topics, partitions);
-        let looked = kafka::topic::look(&cluster, &demands, PATIENCE);
-        looked.await.map_err(|it| cluster.tell(&it.0))
-    });
-    let looked = looked.await.unwrap_or_else(|error| Err(error.to_string()));
-    let looked = match looked {
-        Err(unreachable) => return Ok(Err(unreachable).into()),
+    let demands = role::demands(&topics, partitions);
+    let looked = match kafka::topic::look(&cluster, &demands, PATIENCE).await {
+        Err(unreachable) => return Ok(Err(cluster.tell(&unreachable.0)).into()),
         Ok(looked) => looked,
     };
     // Whoever finds a topic missing makes it, so this is no fault.

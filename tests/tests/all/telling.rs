@@ -6,9 +6,13 @@ mod broker;
 mod cause;
 #[path = "telling/database.rs"]
 mod database;
+#[path = "telling/limits.rs"]
+mod limits;
 #[path = "telling/log.rs"]
 mod log;
 #[path = "telling/logs.rs"]
 mod logs;
 #[path = "telling/metrics.rs"]
 mod metrics;
+
+pub(crate) use log::set_topic;

@@ -6,9 +6,9 @@ use sqlx::{Connection as _, Executor as _, PgConnection};
 use testkit::{DatabaseServer, Mode, Running, World};
 
 struct Stage {
-    database: DatabaseServer,
     bridge: Running,
     roles: [Running; 3],
+    database: DatabaseServer,
     _world: World,
 }
 
