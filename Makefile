@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: demo demo-direct test servers servers-direct lint advisories hostile bench bench-pipeline bench-reads bench-control fuzz-check
+.PHONY: demo demo-direct test servers servers-direct lint advisories hostile faults bench bench-pipeline bench-reads bench-control fuzz-check
 
 # The whole pipeline with private servers, a simulated fleet and a login to try. Ctrl-C stops it.
 demo: servers
@@ -17,6 +17,12 @@ demo-direct: servers-direct
 # Every test, on real servers that are fetched and started here.
 test: servers lint fuzz-check
 	$(CARGO) test --workspace --quiet
+
+# Everything is broken for a while, and what is stored is compared with what was published; two minutes, or what
+# FAULTS says: make faults FAULTS='--seed 7 --seconds 3600'. The summary goes to target/faults.json.
+faults: servers
+	$(CARGO) build --release --bin wattline --bin faults
+	target/release/faults --summary target/faults.json $(FAULTS)
 
 # The servers that tests and the demo start; quick when they are there.
 servers:

@@ -14,6 +14,8 @@ mod administration;
 mod audit;
 #[path = "all/authorisation.rs"]
 mod authorisation;
+#[path = "all/backup.rs"]
+mod backup;
 #[path = "all/buckets.rs"]
 mod buckets;
 #[path = "all/client.rs"]
@@ -50,6 +52,8 @@ mod failed_logins;
 mod failures;
 #[path = "all/fleets.rs"]
 mod fleets;
+#[path = "all/flood.rs"]
+mod flood;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]
@@ -86,6 +90,8 @@ mod mqtt_wire;
 mod obedience;
 #[path = "all/openapi.rs"]
 mod openapi;
+#[path = "all/poison.rs"]
+mod poison;
 #[path = "all/proxies.rs"]
 mod proxies;
 #[path = "all/rate_limit.rs"]
@@ -96,6 +102,8 @@ mod read_plans;
 mod readings;
 #[path = "all/reads.rs"]
 mod reads;
+#[path = "all/rebuild.rs"]
+mod rebuild;
 #[path = "all/records.rs"]
 mod records;
 #[path = "all/register_oracle.rs"]
@@ -104,12 +112,16 @@ mod register_oracle;
 mod reported;
 #[path = "all/restarts.rs"]
 mod restarts;
+#[path = "all/retention.rs"]
+mod retention;
 #[path = "all/secrets.rs"]
 mod secrets;
 #[path = "all/simulated.rs"]
 mod simulated;
 #[path = "all/site.rs"]
 mod site;
+#[path = "all/telling.rs"]
+mod telling;
 #[path = "all/tokens.rs"]
 mod tokens;
 #[path = "all/tree.rs"]

@@ -10,6 +10,7 @@ mod mosquitto;
 mod port;
 mod postgres;
 mod process;
+mod prometheus;
 mod server;
 
 pub use certificate::ServerCertificate;
@@ -19,3 +20,4 @@ pub use kafka::{Kafka, KafkaLogin, KafkaOptions, KafkaRoute};
 pub use mosquitto::{Mosquitto, MosquittoOptions};
 pub use port::free_port;
 pub use postgres::{Edition, Postgres, PostgresOptions};
+pub use prometheus::{Prometheus, PrometheusOptions, check_rules};

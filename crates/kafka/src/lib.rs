@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod topic;
 mod trouble;
 
 pub use trouble::Trouble;
@@ -65,6 +66,29 @@ pub struct WantedTopic<'a> {
 pub struct Unreachable(pub String);
 
 impl Cluster {
+    /// The cluster in words, `kafka host:port,host:port`, without what an address may hold before its host.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let address = |it: &str| {
+            let address = it.rsplit('/').next().unwrap_or_default();
+            address
+                .rsplit('@')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        };
+        let addresses: Vec<String> = self.brokers.split(',').map(address).collect();
+        format!("kafka {}", addresses.join(","))
+    }
+
+    /// A cause in words that name the cluster, for readiness and logs.
+    #[must_use]
+    pub fn tell(&self, cause: &str) -> String {
+        let cause = cause.strip_prefix("kafka: ").unwrap_or(cause);
+        format!("{}: {cause}", self.name())
+    }
+
     /// The start of every client's configuration; `settings` are ours, the operator's come last.
     #[must_use]
     pub fn client(&self, settings: &[(&str, &str)]) -> ClientConfig {
@@ -101,12 +125,7 @@ impl Cluster {
     /// When Kafka does not answer within some seconds, or refuses.
     pub async fn create_missing(&self, topics: &[WantedTopic<'_>]) -> Result<(), Unreachable> {
         // First of all, since who makes topics is only ever told that time is up, whatever is wrong.
-        let cluster = self.clone();
-        let look = move || cluster.look(&[], LOOK_TIMEOUT);
-        match tokio::task::spawn_blocking(look).await {
-            Ok(looked) => looked.map(drop)?,
-            Err(error) => return Err(Unreachable(error.to_string())),
-        }
+        self.greet(LOOK_TIMEOUT).await?;
         let client = self.client(&[]);
         let admin: AdminClient<Quiet> = client
             .create_with_context(Quiet::default())
@@ -145,37 +164,31 @@ impl Cluster {
 }
 
 impl Cluster {
-    /// Asks which brokers answer and which of `topics` are missing. Blocks for `patience` at most.
-    ///
-    /// # Errors
-    /// When Kafka does not answer in time.
-    pub fn look(&self, topics: &[&str], patience: Duration) -> Result<Found, Unreachable> {
-        let client = self.client(&[]);
+    /// Asks for a sign of life; who gets none is told why, where librdkafka knows.
+    async fn greet(&self, patience: Duration) -> Result<(), Unreachable> {
+        let cluster = self.clone();
+        let asked = tokio::task::spawn_blocking(move || cluster.ask(patience));
+        asked
+            .await
+            .unwrap_or_else(|error| Err(Unreachable(error.to_string())))
+    }
+
+    /// Blocks.
+    fn ask(&self, patience: Duration) -> Result<(), Unreachable> {
         let quiet = Quiet::default();
         let trouble = quiet.0.clone();
-        let client: BaseProducer<Quiet> = client.create_with_context(quiet).map_err(unreachable)?;
+        let client: BaseProducer<Quiet> = self
+            .client(&[])
+            .create_with_context(quiet)
+            .map_err(unreachable)?;
         let asked = client.client().fetch_metadata(None, patience);
         if asked.is_err() {
             // What was wrong meanwhile waits to be told.
             client.poll(TROUBLE_TIMEOUT);
         }
-        let metadata = asked.map_err(|error| Unreachable(trouble.explain(describe(&error))))?;
-        let known: Vec<&str> = metadata.topics().iter().map(|topic| topic.name()).collect();
-        let missing = topics.iter().filter(|topic| !known.contains(*topic));
-        Ok(Found {
-            brokers: metadata.brokers().len(),
-            missing_topics: missing.map(|topic| (*topic).to_owned()).collect(),
-        })
+        let explain = |error| Unreachable(trouble.explain(describe(&error)));
+        asked.map(drop).map_err(explain)
     }
-}
-
-/// What a look at Kafka found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// Brokers of the cluster.
-    pub brokers: usize,
-    /// Topics that nobody has made yet.
-    pub missing_topics: Vec<String>,
 }
 
 fn unreachable(error: KafkaError) -> Unreachable {
@@ -219,6 +232,15 @@ mod tests {
             cluster.client(&[("linger.ms", "5")]).get("linger.ms"),
             Some("7")
         );
+    }
+
+    #[test]
+    fn a_cause_names_the_cluster_and_no_password() {
+        let cluster = Cluster {
+            brokers: "kafka://ada:sesame@a:1, b:2".to_owned(),
+            options: Vec::new(),
+        };
+        assert_eq!(cluster.tell("kafka: no"), "kafka a:1,b:2: no");
     }
 
     #[test]

@@ -1,11 +1,15 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod offer;
 mod tls;
+mod vigil;
 
 use address::Address;
+pub use offer::{Finding, Needs, Offer};
 use rumqttc::v5::MqttOptions;
 use rumqttc::{NetworkOptions, TlsConfiguration, Transport};
+pub use vigil::{QUESTION, Vigil, Watched};
 
 /// Where a broker is, and how to enter it. Does not implement `Debug`: it holds a password.
 #[derive(Clone)]
@@ -45,6 +49,12 @@ impl Broker {
         })
     }
 
+    /// The broker in words, `mqtt broker host:port`: never its login.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("mqtt broker {}:{}", self.address.host, self.address.port)
+    }
+
     /// A connection's options: address, login, encryption and a network that holds nothing back. All else
     /// is as the client library has it.
     #[must_use]
@@ -75,6 +85,7 @@ mod tests {
             Broker::parse("mqtt://ada:p%40ss@broker:1884").unwrap_or_else(|it| panic!("{it}"));
         let options = broker.options("me");
         assert_eq!(options.broker_address(), ("broker".to_owned(), 1884));
+        assert_eq!(broker.name(), "mqtt broker broker:1884");
         assert_eq!(options.client_id(), "me");
         let login = options.credentials().unwrap();
         assert_eq!(

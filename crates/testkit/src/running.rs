@@ -80,18 +80,23 @@ impl Running {
 
     /// All series of one scrape; waits for a process that has only just been started.
     pub async fn metrics(&self) -> BTreeMap<String, f64> {
-        let text = eventually(async || {
-            let answer = self.operations("/metrics").await?;
-            answer.text().await.map_err(|error| error.to_string())
-        })
-        .await;
-        text.lines()
-            .filter(|line| !line.starts_with('#'))
+        eventually(async || self.scrape().await).await
+    }
+
+    /// All series of one scrape.
+    ///
+    /// # Errors
+    /// When the process does not answer.
+    pub async fn scrape(&self) -> Result<BTreeMap<String, f64>, String> {
+        let answer = self.operations("/metrics").await?;
+        let text = answer.text().await.map_err(|error| error.to_string())?;
+        let series = text.lines().filter(|line| !line.starts_with('#'));
+        Ok(series
             .filter_map(|line| {
                 let (series, value) = line.rsplit_once(' ')?;
                 Some((series.to_owned(), value.parse().ok()?))
             })
-            .collect()
+            .collect())
     }
 
     async fn operations(&self, path: &str) -> Result<reqwest::Response, String> {
@@ -115,6 +120,11 @@ impl Running {
     pub fn stop(&mut self) -> ExitStatus {
         self.signal("TERM");
         self.wait(Duration::from_secs(15))
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
     }
 
     /// Waits for the process to end by itself.

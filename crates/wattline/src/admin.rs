@@ -5,6 +5,8 @@ mod audit;
 mod building;
 mod difference;
 mod link;
+mod rebuild;
+mod restored;
 mod sensor;
 mod table;
 mod token;
@@ -43,6 +45,8 @@ pub(crate) fn command() -> Command {
         .subcommand(link::command())
         .subcommand(token::command())
         .subcommand(audit::command())
+        .subcommand(rebuild::command())
+        .subcommand(restored::command())
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<(), Failure> {
@@ -54,6 +58,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         ("link", matches) => link::run(matches),
         ("token", matches) => token::run(matches),
         ("audit", matches) => audit::run(matches),
+        ("rebuild", matches) => rebuild::run(matches),
+        ("restored", matches) => restored::run(matches),
         (other, _) => Err(unknown(other)),
     }
 }

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 /// What no filter lets through. A parameter of the database's URL that sqlx does not know may be a password, and it
 /// logs it; its slow statements are told with their whole text. rumqttc shows what is subscribed to, and with it
-/// the share group's name.
-const NEVER_SAID: &str = "sqlx=off,sqlx_postgres=off,rumqttc::v5::state=warn";
+/// the share group's name, and warns of every answer to a question about a topic that nobody subscribes to; what is
+/// worth telling of a connection comes with its end.
+const NEVER_SAID: &str = "sqlx=off,sqlx_postgres=off,rumqttc::v5::state=off";
 
 /// Starts the log as the settings say.
 pub(crate) fn start_logging(settings: &Settings) -> Result<(), Failure> {

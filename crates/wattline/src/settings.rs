@@ -44,6 +44,16 @@ pub static SETTINGS: &[Setting] = &[
         secret: false,
     },
     Setting {
+        key: "building_message_limit",
+        help: "messages a second of one building in the long run, an hour's worth at once; 0: any number",
+        default: Some("100"),
+        kind: Kind::Integer {
+            min: 0,
+            max: 1_000_000,
+        },
+        secret: false,
+    },
+    Setting {
         key: "log_mode",
         help: "kafka, or direct: one process, no Kafka, acknowledged after the database has committed",
         default: Some("kafka"),
@@ -162,7 +172,11 @@ pub const DATABASE: &[&str] = &["database_url"];
 /// What speaks to the broker.
 pub const MQTT: &[&str] = &["mqtt_url", "mqtt_client_id"];
 /// What takes messages from the broker.
-pub const SUBSCRIPTION: &[&str] = &["mqtt_share_group", "mqtt_receive_maximum"];
+pub const SUBSCRIPTION: &[&str] = &[
+    "mqtt_share_group",
+    "mqtt_receive_maximum",
+    "building_message_limit",
+];
 /// What speaks to the log.
 pub const KAFKA: &[&str] = &[
     "kafka_brokers",
@@ -172,6 +186,8 @@ pub const KAFKA: &[&str] = &[
 ];
 /// What only the aggregator needs.
 pub const AGGREGATOR: &[&str] = &["kafka_group", "raw_retention"];
+/// How long records are kept, for what judges records without the log.
+pub const RAW_RETENTION: &[&str] = &["raw_retention"];
 /// Where the api listens.
 pub const HTTP: &[&str] = &["http_listen"];
 /// What only the api needs besides.

@@ -19,7 +19,8 @@ use uuid::Uuid;
 /// Every row of every table, in an order of their own.
 pub(crate) async fn everything(world: &World) -> BTreeMap<String, Vec<String>> {
     let tables = "select table_name from information_schema.tables \
-                  where table_schema = 'public' and table_type = 'BASE TABLE'";
+                  where table_schema = 'public' and table_type = 'BASE TABLE' \
+                    and not exists (select from pg_class where relname = table_name and relispartition)";
     let mut everything = BTreeMap::new();
     for table in world.rows(tables).await {
         let table = table["table_name"].as_str().unwrap().to_owned();

@@ -249,6 +249,7 @@ fn incoming(kind: RecordKind, building: Uuid, payload: &str) -> Incoming {
             traceparent: None,
             redelivered: false,
             payload: payload.as_bytes().to_vec(),
+            kept_as: None,
         },
     }
 }
@@ -300,7 +301,7 @@ async fn a_batch_with_all_kinds_is_stored_whole_and_changes_nothing_the_second_t
         duplicates: 1,
         conflicts: 1,
         dead_lettered: [(Reason::UnknownAction, 1)].into(),
-        imported: 0,
+        ..Ingested::default()
     };
     assert_eq!(store.ingest(&batch, kept).await.unwrap(), first);
     let again = Ingested {

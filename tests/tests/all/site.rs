@@ -7,7 +7,7 @@ use domain::time::Timestamp;
 use serde_json::{Value, json};
 use std::time::Duration;
 use store::{Batch, Folded, Incoming, Letter, Store};
-use testkit::{Answer, ApiUnderClock, Client, Mode, PASSWORD, USERNAME, World};
+use testkit::{Answer, ApiUnderClock, Client, Edition, Mode, PASSWORD, USERNAME, World};
 use uuid::Uuid;
 
 const RETENTION: Duration = Duration::from_secs(30 * 86_400);
@@ -33,7 +33,17 @@ impl Site {
     /// A building with a sensor of each of these kinds, in this order, at a moment of the test's
     /// choice. The first sensor has a meter name and a tariff.
     pub(crate) async fn new(timezone: &str, kinds: &[&str], now_seconds: i64) -> Self {
-        let world = World::new(WATTLINE, Mode::Direct).await;
+        Self::on(Edition::Plain, timezone, kinds, now_seconds).await
+    }
+
+    /// The same on the given edition of the database.
+    pub(crate) async fn on(
+        edition: Edition,
+        timezone: &str,
+        kinds: &[&str],
+        now_seconds: i64,
+    ) -> Self {
+        let world = World::on(WATTLINE, Mode::Direct, edition).await;
         let building = Uuid::new_v4();
         let sensor = |(index, kind): (usize, &&str)| {
             let mut sensor = json!({"sensor_uuid": Uuid::new_v4(), "name": kind, "kind": kind,
@@ -88,6 +98,7 @@ impl Site {
                 traceparent: None,
                 redelivered: false,
                 payload: Vec::new(),
+                kept_as: None,
             },
         });
         let batch = Batch {

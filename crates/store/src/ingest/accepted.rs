@@ -4,11 +4,13 @@ use crate::StoreFailure;
 use crate::building::kind;
 use crate::dead_letter::Refused;
 use crate::ingest::Incoming;
+use crate::instant::Instant;
 use domain::electricity::{Source, sources};
 use domain::reading::{KeyValues, Readings, Record, Report, field_not_taken};
 use domain::record::TelemetryRecord;
 use domain::rejection::{Reason, Rejection, refuse_old};
 use domain::sensor::SensorKind;
+use domain::time::Timestamp;
 use sqlx::{PgConnection, Row};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
@@ -27,6 +29,8 @@ pub(super) struct Accepted<'a> {
     pub(super) reports: Vec<Of<'a, &'a Report>>,
     pub(super) presence: Vec<Of<'a, bool>>,
     pub(super) refused: Vec<Refused>,
+    /// How many were left out since they are from before the raw horizon.
+    pub(super) beyond_horizon: u64,
     /// The buildings that exist, with the sections that their telemetry has ever had.
     pub(super) reported_sections: HashMap<Uuid, i16>,
 }
@@ -48,6 +52,24 @@ type Actions = HashSet<(Uuid, Uuid)>;
 struct Known {
     sensors: Sensors,
     actions: Actions,
+    horizon: Timestamp,
+}
+
+impl Known {
+    /// Whether a message is from before the raw horizon: then its minute is final, and what could tell
+    /// whether it is new is dropped. The horizon moves only to where all that may be new has been read, so it
+    /// can only be one that the log brings again, or a dead letter that is replayed too late. Reports are kept by
+    /// control, longer.
+    fn is_beyond_horizon(&self, incoming: &Incoming) -> bool {
+        let time = match &incoming.record {
+            Record::Telemetry(_) | Record::Readings(_) | Record::KeyValues(_) => {
+                incoming.record.time()
+            }
+            Record::Presence { .. } => Some(incoming.letter.received_at),
+            Record::Reported(_) => None,
+        };
+        time.is_some_and(|time| time < self.horizon)
+    }
 }
 
 impl<'a> Accepted<'a> {
@@ -57,6 +79,10 @@ impl<'a> Accepted<'a> {
         records: &'a [Incoming],
         raw_retention: Duration,
     ) -> Result<Self, StoreFailure> {
+        // Before anything is stored: nobody moves it until the batch is committed.
+        let horizon: Instant = sqlx::query_scalar("select hold_raw_horizon()")
+            .fetch_one(&mut *connection)
+            .await?;
         let mut accepted = Self {
             reported_sections: lock_buildings(connection, records).await?,
             ..Self::default()
@@ -64,6 +90,7 @@ impl<'a> Accepted<'a> {
         let known = Known {
             sensors: lock_sensors(connection, records).await?,
             actions: known_actions(connection, records).await?,
+            horizon: horizon.0,
         };
         for incoming in records {
             if let Err(rejection) = accepted.take(incoming, &known, raw_retention) {
@@ -74,6 +101,17 @@ impl<'a> Accepted<'a> {
             }
         }
         Ok(accepted)
+    }
+
+    /// How many messages of each kind are to be stored, by [`Record::kind`].
+    pub(super) fn by_kind(&self) -> [usize; Record::KINDS] {
+        [
+            self.telemetry.len(),
+            self.readings.len(),
+            self.key_values.len(),
+            self.reports.len(),
+            self.presence.len(),
+        ]
     }
 
     fn take(
@@ -89,6 +127,9 @@ impl<'a> Accepted<'a> {
         if let Some(time) = incoming.record.time() {
             refuse_old(time, incoming.letter.received_at, raw_retention)?;
         }
+        if known.is_beyond_horizon(incoming) {
+            return self.take_beyond_horizon(incoming);
+        }
         match &incoming.record {
             Record::Telemetry(record) => self.telemetry.push((incoming, record)),
             Record::Readings(readings) => {
@@ -102,6 +143,20 @@ impl<'a> Accepted<'a> {
             }
             Record::Presence { online } => self.presence.push((incoming, *online)),
         }
+        Ok(())
+    }
+}
+
+impl Accepted<'_> {
+    /// What the log brings from before the raw horizon was stored before; of a dead letter that is known to be
+    /// otherwise, and it is too late for it.
+    fn take_beyond_horizon(&mut self, incoming: &Incoming) -> Result<(), Rejection> {
+        if incoming.letter.kept_as.is_some() {
+            let detail = "the records of its time are dropped: its minute is final";
+            let pointer = incoming.record.time().map_or("", |_| "/time");
+            return Err(Rejection::new(Reason::TooOld, pointer, detail));
+        }
+        self.beyond_horizon += 1;
         Ok(())
     }
 }

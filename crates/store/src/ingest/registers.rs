@@ -2,7 +2,7 @@
 
 use crate::StoreFailure;
 use crate::instant::Instant;
-use domain::register::classify;
+use domain::register::{RegisterEvent, classify};
 use domain::time::Timestamp;
 use sqlx::{PgConnection, Row};
 use uuid::Uuid;
@@ -46,20 +46,20 @@ pub(super) async fn store(
     for step in &steps {
         let after: f64 = step.try_get("reading")?;
         let before: Option<f64> = step.try_get("reading_before")?;
-        events.buildings.push(step.try_get("building_uuid")?);
-        events.sensors.push(step.try_get("sensor_id")?);
-        events.times.push(step.try_get("time")?);
         let event = before.and_then(|before| classify(before, after));
-        events.kinds.push(event.map(|event| event.as_str()));
-        events.before.push(before);
-        events.after.push(after);
+        events.push(
+            step.try_get("building_uuid")?,
+            (step.try_get("sensor_id")?, step.try_get("time")?),
+            event,
+            (before, after),
+        );
     }
     events.write(connection).await
 }
 
 /// What became of a register at each of some readings, as columns; a kind is `None` where it went on.
 #[derive(Default)]
-struct Events {
+pub(crate) struct Events {
     buildings: Vec<Uuid>,
     sensors: Vec<i64>,
     times: Vec<Instant>,
@@ -69,7 +69,24 @@ struct Events {
 }
 
 impl Events {
-    async fn write(&self, connection: &mut PgConnection) -> Result<(), StoreFailure> {
+    /// What happened to a sensor's register at a moment, and what it read before and there.
+    pub(crate) fn push(
+        &mut self,
+        building: Uuid,
+        (sensor, time): (i64, Instant),
+        event: Option<RegisterEvent>,
+        (before, after): (Option<f64>, f64),
+    ) {
+        self.buildings.push(building);
+        self.sensors.push(sensor);
+        self.times.push(time);
+        self.kinds.push(event.map(RegisterEvent::as_str));
+        self.before.push(before);
+        self.after.push(after);
+    }
+
+    /// Takes the place of what is kept of these moments.
+    pub(crate) async fn write(&self, connection: &mut PgConnection) -> Result<(), StoreFailure> {
         sqlx::query(include_str!("../queries/forget_register_events.sql"))
             .bind(&self.buildings)
             .bind(&self.sensors)

@@ -1,6 +1,6 @@
 -- Adds up what each series has counted until the end of each day, from the first claimed day of its
 -- building on: late data moves what comes after it. The power of a day's last sample holds until the
--- next day's first one, if that comes within 120 s.
+-- next day's first one, if that comes within 120 s. Answers what was moved.
 with touched as (
     select building_uuid, min(start) as start
     from unnest($1::uuid[], $2::timestamptz[]) as claimed (building_uuid, start)
@@ -59,3 +59,4 @@ where day.building_uuid = total.building_uuid
   and day.start = total.start
   and (day.positive_total_wus, day.negative_total_wus)
       is distinct from (total.positive_wus, total.negative_wus)
+returning day.series, day.start
