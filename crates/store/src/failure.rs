@@ -82,12 +82,11 @@ impl From<sqlx::Error> for StoreFailure {
                 | sqlx::Error::WorkerCrashed
                 | sqlx::Error::Protocol(_)
         );
-        let text = match error {
-            sqlx::Error::PoolTimedOut => {
-                let seconds = ACQUIRE_TIMEOUT.as_secs();
-                format!("database: no connection within {seconds} s")
-            }
-            error => format!("database: {error}"),
+        let text = if matches!(error, sqlx::Error::PoolTimedOut) {
+            let seconds = ACQUIRE_TIMEOUT.as_secs();
+            format!("database: no connection within {seconds} s")
+        } else {
+            format!("database: {error}")
         };
         if passing {
             Self::Transient(text)
