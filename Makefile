@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: demo demo-direct test servers servers-direct lint bench bench-pipeline bench-reads bench-control fuzz-check
+.PHONY: demo demo-direct test servers servers-direct lint advisories hostile faults bench bench-pipeline bench-reads bench-control fuzz-check
 
 # The whole pipeline with private servers, a simulated fleet and a login to try. Ctrl-C stops it.
 demo: servers
@@ -18,6 +18,12 @@ demo-direct: servers-direct
 test: servers lint fuzz-check
 	$(CARGO) test --workspace --quiet
 
+# Everything is broken for a while, and what is stored is compared with what was published; two minutes, or what
+# FAULTS says: make faults FAULTS='--seed 7 --seconds 3600'. The summary goes to target/faults.json.
+faults: servers
+	$(CARGO) build --release --bin wattline --bin faults
+	target/release/faults --summary target/faults.json $(FAULTS)
+
 # The servers that tests and the demo start; quick when they are there.
 servers:
 	deploy/servers/install.sh
@@ -28,10 +34,22 @@ servers-direct:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	CARGO=$(CARGO) deploy/tools/cargo-deny.sh --locked check licenses bans sources
+	CARGO=$(CARGO) deploy/tools/cargo-deny.sh --locked --manifest-path fuzz/Cargo.toml --config deny.toml check licenses bans sources
 
-# The fuzz target compiles; `cd fuzz && cargo fuzz run decoder` runs it (needs a nightly toolchain).
+# Whether a library that is built in has become known as unsafe: asks the open internet for what is known today.
+advisories:
+	CARGO=$(CARGO) deploy/tools/cargo-deny.sh --locked check advisories
+
+# Every fuzz target compiles, and every kept input passes; fuzz/README.md tells how to run them (needs a nightly toolchain).
 fuzz-check:
-	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
+	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz --bins
+	$(CARGO) test --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz --lib
+
+# Hostile inputs over MQTT and HTTP, half each: `make hostile INPUTS=100000`. `make test` sends a few thousand.
+INPUTS ?= 100000
+hostile: servers
+	WATTLINE_HOSTILE_INPUTS=$(INPUTS) $(CARGO) test --package tests --test all -- hostile::inputs --nocapture
 
 # The figures of the README: the whole pipeline under load, reads over HTTP, admission, control, the parse path and
 # the desired state.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Gets the servers that `wattline demo` and the tests start for themselves, and what building wattline needs.
 #
-#   install.sh            Mosquitto, PostgreSQL, Kafka, TimescaleDB
+#   install.sh            Mosquitto, PostgreSQL, Kafka, TimescaleDB, Prometheus
 #   install.sh --direct   Mosquitto and PostgreSQL only (direct mode: no Kafka, no Java, no TimescaleDB)
 #
 # Nothing is started and nothing is configured to start. Running it again costs a moment.
@@ -14,9 +14,11 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$HERE/packages.sh"
 . "$HERE/kafka.sh"
 . "$HERE/timescaledb.sh"
+. "$HERE/prometheus.sh"
 
-BUILD_PACKAGES=(gcc g++ make libc6-dev zlib1g-dev pkg-config)
+BUILD_PACKAGES=(gcc g++ make libc6-dev libssl-dev zlib1g-dev pkg-config)
 # curl: the demo names a request to try. tzdata: TimescaleDB's PostgreSQL reads time zones from the machine. util-linux: setpriv ends servers with their owner.
+# libfaketime: the fault suite steps clocks.
 SERVER_PACKAGES=(curl mosquitto postgresql tzdata util-linux)
 
 direct=''
@@ -34,6 +36,7 @@ for package in "${BUILD_PACKAGES[@]}" "${SERVER_PACKAGES[@]}"; do
     is_installed "$package" || missing+=("$package")
 done
 if [ -z "$direct" ]; then
+    is_installed libfaketime || missing+=(libfaketime)
     [ "$(java_version)" -ge 17 ] || missing+=(java)
     command -v mvn >/dev/null || missing+=(maven)
     have_timescaledb || have_debian_keys || missing+=(debian-archive-keyring)
@@ -48,6 +51,7 @@ if [ -z "$direct" ]; then
     [ "$(java_version)" -ge 17 ] || fail "java is older than 17: choose a newer one with update-alternatives --config java"
     install_kafka
     install_timescaledb
+    install_prometheus
 fi
 rm -f "$LOG"
 say "all there"

@@ -42,6 +42,8 @@ mod dead_letters;
 mod demo;
 #[path = "all/disabling.rs"]
 mod disabling;
+#[path = "all/encrypted.rs"]
+mod encrypted;
 #[path = "all/equality.rs"]
 mod equality;
 #[path = "all/failed_logins.rs"]
@@ -50,10 +52,14 @@ mod failed_logins;
 mod failures;
 #[path = "all/fleets.rs"]
 mod fleets;
+#[path = "all/flood.rs"]
+mod flood;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]
 mod groups;
+#[path = "all/hostile.rs"]
+mod hostile;
 #[path = "all/http_fuzz.rs"]
 mod http_fuzz;
 #[path = "all/https.rs"]
@@ -78,10 +84,14 @@ mod meter_reads;
 mod meter_records;
 #[path = "all/migrations.rs"]
 mod migrations;
+#[path = "all/mqtt_wire.rs"]
+mod mqtt_wire;
 #[path = "all/obedience.rs"]
 mod obedience;
 #[path = "all/openapi.rs"]
 mod openapi;
+#[path = "all/poison.rs"]
+mod poison;
 #[path = "all/proxies.rs"]
 mod proxies;
 #[path = "all/rate_limit.rs"]
@@ -104,10 +114,14 @@ mod reported;
 mod restarts;
 #[path = "all/retention.rs"]
 mod retention;
+#[path = "all/secrets.rs"]
+mod secrets;
 #[path = "all/simulated.rs"]
 mod simulated;
 #[path = "all/site.rs"]
 mod site;
+#[path = "all/telling.rs"]
+mod telling;
 #[path = "all/tokens.rs"]
 mod tokens;
 #[path = "all/tree.rs"]

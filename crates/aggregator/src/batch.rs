@@ -2,10 +2,12 @@
 
 use domain::reading::Record;
 use domain::rejection::{Reason, Rejection, refuse_future};
+use domain::time::Timestamp;
 use store::{Batch, Incoming, Letter, Move, Refused};
 use uuid::Uuid;
 use wire::decode::decode_record;
 use wire::envelope::{DeadLetter, Message};
+use wire::topic::{RecordKind, parse_topic};
 
 /// Largest batch, in payload bytes: bounds memory when payloads are large, and what one transaction has
 /// to store, since eight bytes of a payload can make a key-value registration.
@@ -41,8 +43,32 @@ pub fn batch(arrivals: Vec<Arrival>, moves: Vec<Move>) -> Batch {
 
 /// The bridge has checked all of this; whoever else writes to the topic is checked here.
 fn push_record(batch: &mut Batch, message: Message) {
-    let accepted = accept(&message);
-    let letter = letter(message);
+    let accepted = accept(
+        message.building,
+        message.kind,
+        &message.payload,
+        message.received_at,
+    );
+    push(batch, accepted, letter(message));
+}
+
+/// Judges dead letters anew, by what a record is judged by on its way in: with the topic and the moment of
+/// receipt that they came with.
+#[must_use]
+pub fn judge_again(letters: Vec<Letter>) -> Batch {
+    let mut batch = Batch::default();
+    for letter in letters {
+        let topic = parse_topic(&letter.source);
+        let accepted = topic.building.and_then(|building| {
+            let payload = &letter.payload;
+            accept(Some(building), topic.kind, payload, letter.received_at)
+        });
+        push(&mut batch, accepted, letter);
+    }
+    batch
+}
+
+fn push(batch: &mut Batch, accepted: Result<(Uuid, Record), Rejection>, letter: Letter) {
     match accepted {
         Ok((building, record)) => batch.records.push(Incoming {
             building,
@@ -53,17 +79,18 @@ fn push_record(batch: &mut Batch, message: Message) {
     }
 }
 
-fn accept(message: &Message) -> Result<(Uuid, Record), Rejection> {
+fn accept(
+    building: Option<Uuid>,
+    kind: Option<RecordKind>,
+    payload: &[u8],
+    received_at: Timestamp,
+) -> Result<(Uuid, Record), Rejection> {
     let unknown = |detail| Rejection::new(Reason::UnknownTopic, "", detail);
-    let building = message
-        .building
-        .ok_or_else(|| unknown("the record names no building"))?;
-    let kind = message
-        .kind
-        .ok_or_else(|| unknown("the topic names no kind of record"))?;
-    let record = decode_record(kind, &message.payload)?;
+    let building = building.ok_or_else(|| unknown("the record names no building"))?;
+    let kind = kind.ok_or_else(|| unknown("the topic names no kind of record"))?;
+    let record = decode_record(kind, payload)?;
     if let Some(time) = record.time() {
-        refuse_future(time, message.received_at)?;
+        refuse_future(time, received_at)?;
     }
     Ok((building, record))
 }
@@ -76,15 +103,13 @@ fn letter(message: Message) -> Letter {
         traceparent: message.traceparent,
         redelivered: message.redelivered,
         payload: message.payload.into(),
+        kept_as: None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::time::Timestamp;
-    use uuid::Uuid;
-    use wire::topic::RecordKind;
 
     fn message(payload: &'static str) -> Message {
         Message {

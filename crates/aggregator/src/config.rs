@@ -1,5 +1,6 @@
 //! What the role is told.
 
+use domain::time::Timestamp;
 use kafka::Cluster;
 use ops::clock::Clock;
 use ops::health::Health;
@@ -22,6 +23,8 @@ pub struct Config {
     pub group: String,
     /// How long single records are kept; what is older at its receipt is refused.
     pub raw_retention: Duration,
+    /// From when on what is in the log is to be read again.
+    pub read_again_from: Option<Timestamp>,
 }
 
 /// What the process lends to the role.

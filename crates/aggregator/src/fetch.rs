@@ -21,7 +21,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
 /// Largest batch, in messages: one transaction of some tenths of a second, and memory.
-const BATCH_MESSAGES: usize = 5_000;
+pub(crate) const BATCH_MESSAGES: usize = 5_000;
 /// Longest wait from a batch's first message until it is handed over: small against the two seconds
 /// in which a record is to be readable, long enough for batches worth a transaction.
 const LINGER: Duration = Duration::from_millis(100);
@@ -54,7 +54,8 @@ pub(crate) fn consumer(
         ("enable.auto.commit", "false"),
         // Asked only where the database's position is not in the log any more.
         ("auto.offset.reset", "earliest"),
-        ("session.timeout.ms", "10000"),
+        // Kafka's least: the partitions of one that was killed are served by others within ten seconds.
+        ("session.timeout.ms", "6000"),
         ("heartbeat.interval.ms", "2000"),
         // A topic made by another process is seen within this.
         ("topic.metadata.refresh.interval.ms", "5000"),
@@ -66,7 +67,7 @@ pub(crate) fn consumer(
         ("reconnect.backoff.max.ms", "2000"),
     ]);
     let consumer: Consumer = settings
-        .create_with_context(Context::new(assignment, kafka))
+        .create_with_context(Context::new(assignment, config.cluster.clone(), kafka))
         .map_err(|error| format!("kafka consumer: {}", kafka::describe(&error)))?;
     consumer
         .subscribe(&topics(config))
@@ -145,17 +146,21 @@ impl Hand {
         self.bytes += record.payload_len();
         self.arrivals
             .push(log_message::arrival(record, &config.topics));
-        let (topic, partition) = key.clone();
         let to_offset = record.offset() + 1;
-        self.moves
-            .entry(key)
-            .or_insert(Move {
-                topic,
-                partition,
-                from_offset,
-                to_offset,
-            })
-            .to_offset = to_offset;
+        if let Some(moved) = self.moves.get_mut(&key) {
+            moved.to_offset = to_offset;
+            return;
+        }
+        let received = record.timestamp().to_millis().unwrap_or_default();
+        assignment.note_read(&key, from_offset, received);
+        let (topic, partition) = key.clone();
+        let moved = Move {
+            topic,
+            partition,
+            from_offset,
+            to_offset,
+        };
+        self.moves.insert(key, moved);
     }
 
     /// Answers whether the assignment has changed since.

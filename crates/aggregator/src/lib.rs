@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+mod again;
+mod backlog;
 pub mod batch;
 mod config;
 mod fetch;
@@ -9,6 +11,7 @@ mod probe;
 pub mod retention;
 mod run;
 pub mod writer;
+mod writing;
 
 pub use config::{Config, Handles};
-pub use run::run;
+pub use run::{run, watch_database};

@@ -9,6 +9,9 @@ use rdkafka::message::{BorrowedMessage, Headers as _};
 use wire::envelope::{DeadLetter, Message};
 use wire::topic::{KafkaTopics, MqttTopic, RecordKind, parse_building};
 
+/// The end of the year 9999, milliseconds: what RFC 3339 can write. Kafka's own timestamp may be anything.
+const LAST_MILLIS: i64 = 253_402_300_799_999;
+
 /// Reads a Kafka record. One without the bridge's headers is taken by its key and Kafka's own
 /// timestamp; one that names no building either becomes a dead letter, never silence.
 pub(crate) fn arrival(record: &BorrowedMessage<'_>, topics: &KafkaTopics) -> Arrival {
@@ -49,6 +52,7 @@ fn foreign(record: &BorrowedMessage<'_>, kind: Option<RecordKind>, payload: Byte
         ),
     };
     let millis = record.timestamp().to_millis().unwrap_or_default();
+    let millis = millis.clamp(0, LAST_MILLIS);
     Message {
         source,
         building,

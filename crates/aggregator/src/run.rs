@@ -1,25 +1,24 @@
 //! The role: topics made when missing, a thread that fetches, a loop that writes, folding beside it.
 
-use crate::batch::batch;
-use crate::fetch::{self, Assignment, Fetched};
-use crate::writer::{Unwritten, Writer};
-use crate::{Config, Handles, fold, probe, retention};
+use crate::backlog::Backlog;
+use crate::fetch::{self, Assignment};
+use crate::probe::Probe;
+use crate::writer::Writer;
+use crate::writing::Writing;
+use crate::{Config, Handles, again, fold, retention};
 use kafka::WantedTopic;
 use ops::failure::Fatal;
 use ops::health::Condition;
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
+use ops::watch;
 use std::sync::Arc;
-use std::time::Duration;
 use store::Store;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use wire::topic::RecordKind;
 
 /// Batches between the fetching thread and the writer: one is read while one is written.
 const BATCHES_AHEAD: usize = 1;
-/// Pause between two looks at a database that has nothing to do.
-const DATABASE_PROBE: Duration = Duration::from_secs(2);
 
 /// Runs the role until told to stop; what is in hand is committed first.
 ///
@@ -31,27 +30,29 @@ pub async fn run(
     handles: Handles,
     shutdown: Shutdown,
 ) -> Result<(), Fatal> {
+    let mut tasks = JoinSet::new();
+    watch_database(&store, &handles, &shutdown, &mut tasks);
     let kafka = handles.health.condition("kafka");
     let writer = Writer::new(store.clone(), config.raw_retention, &handles);
     if !create_topics(&config, &kafka, &shutdown).await {
         return Ok(());
     }
     let runtime = tokio::runtime::Handle::current();
-    let assignment = Arc::new(Assignment::new(store.clone(), runtime, shutdown.clone()));
+    let assignment = Assignment::new(store.clone(), runtime.clone(), shutdown.clone());
+    let assignment = Arc::new(assignment);
     let consumer = fetch::consumer(&config, Arc::clone(&assignment), kafka.clone())
         .map_err(Fatal)
         .map(Arc::new)?;
     let (sender, batches) = mpsc::channel(BATCHES_AHEAD);
 
-    let mut tasks = JoinSet::new();
-    tasks.spawn(probe::run(
-        Arc::clone(&consumer),
-        Arc::clone(&assignment),
-        config.topics.of(RecordKind::Telemetry).to_owned(),
+    let probe = Probe {
+        consumer: Arc::clone(&consumer),
+        assignment: Arc::clone(&assignment),
+        config: config.clone(),
         kafka,
-        handles.metrics.clone(),
-        shutdown.clone(),
-    ));
+        handles: handles.clone(),
+    };
+    tasks.spawn(probe.run(shutdown.clone()));
     tasks.spawn({
         let (store, handles, shutdown) = (store.clone(), handles.clone(), shutdown.clone());
         async move { fold::run(&store, &handles, &shutdown).await }
@@ -61,18 +62,65 @@ pub async fn run(
         let topics = fetch::topics(&config);
         let topics = topics.into_iter().map(str::to_owned).collect();
         let source = retention::Source::log(Arc::clone(&consumer), Arc::clone(&assignment), topics);
-        let raw_retention = config.raw_retention;
+        let (store, raw_retention) = (store.clone(), config.raw_retention);
         async move { retention::run(&store, raw_retention, source, &handles, &shutdown).await }
+    });
+    if let Some(from) = config.read_again_from {
+        tasks.spawn(again::run(
+            config.clone(),
+            store.clone(),
+            from,
+            shutdown.clone(),
+        ));
+    }
+    let (backlog_sender, pieces) = mpsc::channel(1);
+    tasks.spawn_blocking({
+        let backlog = Backlog {
+            config: config.clone(),
+            store: store.clone(),
+            assignment: Arc::clone(&assignment),
+            runtime,
+            metrics: handles.metrics.clone(),
+            shutdown: shutdown.clone(),
+        };
+        move || backlog.run(&backlog_sender)
     });
     tasks.spawn_blocking({
         let (assignment, shutdown) = (Arc::clone(&assignment), shutdown.clone());
         move || fetch::run(&consumer, &config, &assignment, &sender, &shutdown)
     });
-    write_all(batches, &writer, &assignment, &shutdown).await;
+    let writing = Writing {
+        writer: &writer,
+        store: &store,
+        assignment: &assignment,
+        shutdown: &shutdown,
+    };
+    writing.run(batches, pieces).await;
     while let Some(ended) = tasks.join_next().await {
         ended.map_err(|error| Fatal(format!("aggregator: {error}")))?;
     }
     Ok(())
+}
+
+/// Tells within seconds when the database cannot be worked with, whatever is being written or not; in direct mode
+/// too.
+pub fn watch_database(
+    store: &Store,
+    handles: &Handles,
+    shutdown: &Shutdown,
+    tasks: &mut JoinSet<()>,
+) {
+    let condition = handles.health.condition("database");
+    let mut database = store.watch();
+    let (server, shutdown) = (store.server().to_owned(), shutdown.clone());
+    tasks.spawn(async move {
+        loop {
+            watch::look(&condition, &server, database.look()).await;
+            if !watch::goes_on(&shutdown).await {
+                return;
+            }
+        }
+    });
 }
 
 /// Answers false when told to stop before Kafka answered.
@@ -82,7 +130,7 @@ async fn create_topics(config: &Config, kafka: &Condition, shutdown: &Shutdown) 
     loop {
         match config.cluster.create_missing(&wanted).await {
             Ok(()) => return true,
-            Err(unreachable) => kafka.not_ready(unreachable.to_string()),
+            Err(unreachable) => kafka.not_ready(config.cluster.tell(&unreachable.0)),
         }
         tokio::select! {
             () = tokio::time::sleep(backoff.next_wait()) => {}
@@ -91,7 +139,7 @@ async fn create_topics(config: &Config, kafka: &Condition, shutdown: &Shutdown) 
     }
 }
 
-fn wanted_topics(config: &Config) -> Vec<WantedTopic<'_>> {
+pub(crate) fn wanted_topics(config: &Config) -> Vec<WantedTopic<'_>> {
     let dead_letters = config.topics.dead_letters();
     let topics = config.topics.all().into_iter();
     topics
@@ -101,42 +149,4 @@ fn wanted_topics(config: &Config) -> Vec<WantedTopic<'_>> {
             max_message_bytes: (name == dead_letters).then_some(wire::envelope::DEAD_LETTER_BYTES),
         })
         .collect()
-}
-
-/// Ends when the fetching thread has ended and all that it gave is written.
-async fn write_all(
-    mut batches: mpsc::Receiver<Fetched>,
-    writer: &Writer,
-    assignment: &Assignment,
-    shutdown: &Shutdown,
-) {
-    let mut lost_epoch = None;
-    loop {
-        let fetched = tokio::select! {
-            fetched = batches.recv() => fetched,
-            () = tokio::time::sleep(DATABASE_PROBE) => {
-                writer.probe().await;
-                continue;
-            }
-        };
-        let Some(fetched) = fetched else { return };
-        if lost_epoch == Some(fetched.epoch) || fetched.epoch != assignment.epoch() {
-            continue;
-        }
-        let mut batch = batch(fetched.arrivals, fetched.moves);
-        batch.cluster = assignment.cluster();
-        match writer.write(&batch, fetched.begun, shutdown).await {
-            Ok(()) => {
-                for moved in batch.moves {
-                    assignment.note_committed((moved.topic, moved.partition), moved.to_offset);
-                }
-            }
-            Err(Unwritten::LostPosition) => {
-                tracing::info!("a partition was read by another process too: starting over");
-                lost_epoch = Some(fetched.epoch);
-                assignment.ask_for_reassignment();
-            }
-            Err(Unwritten::Stopped) => return,
-        }
-    }
 }

@@ -1,17 +1,21 @@
-//! One batch, one transaction, repeated until it is committed.
+//! One batch, one transaction, repeated until it is committed or needs company.
 
 use crate::Handles;
+use domain::rejection::Reason;
 use ops::health::Condition;
 use ops::metrics::{Counter, Histogram, Metrics};
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use store::{Batch, Ingested, Store, StoreFailure};
 
-/// A batch takes a second at most; one that takes longer is told.
-const SLOW_AFTER: Duration = Duration::from_secs(5);
+/// A batch takes a second at most; one that takes longer is told, within 5 seconds.
+const SLOW_AFTER: Duration = Duration::from_secs(3);
 /// Longer than the database may take for a statement: then the connection is dead.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(90);
+/// A line of the log a minute, however many messages the database does not take.
+const TOLD_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// How long a batch in hand may still take when the process is told to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(7);
 
@@ -21,6 +25,8 @@ pub struct Writer {
     raw_retention: Duration,
     metrics: Metrics,
     database: Condition,
+    /// When it was told last that the database does not take single messages.
+    told_at: Mutex<Option<Instant>>,
 }
 
 /// Why a batch was not written.
@@ -28,6 +34,9 @@ pub struct Writer {
 pub enum Unwritten {
     /// Another process has moved the log's position: the batch is its business now.
     LostPosition,
+    /// The database refuses what it was given, and nothing shows yet whether single messages are the cause
+    /// or the database is. With more messages that shows: see [`store::Batch::append`].
+    Refused,
     /// The process was told to stop while the database was away.
     Stopped,
 }
@@ -41,14 +50,15 @@ impl Writer {
             raw_retention,
             metrics: handles.metrics.clone(),
             database: handles.health.condition("database"),
+            told_at: Mutex::default(),
         }
     }
 
-    /// Writes a batch whose first message came at `begun`; returns when it is committed. Whatever
-    /// the database says against it, the same batch is tried again: nothing is dropped.
+    /// Writes a batch whose first message came at `begun`; returns when it is committed. While the database
+    /// is away the same batch is tried again: nothing is dropped.
     ///
     /// # Errors
-    /// When the batch belongs to another process by now, or when told to stop.
+    /// When the batch belongs to another process by now, when it is refused as a whole, or when told to stop.
     pub async fn write(
         &self,
         batch: &Batch,
@@ -57,20 +67,29 @@ impl Writer {
     ) -> Result<(), Unwritten> {
         let mut backoff = Backoff::default();
         loop {
+            let attempted_at = Instant::now();
             let Some(outcome) = self.attempt(batch, shutdown).await else {
                 return Err(Unwritten::Stopped);
             };
             match outcome {
                 Ok(ingested) => {
                     self.database.ready();
+                    self.tell_refused(&ingested);
                     self.count(batch, &ingested, begun);
                     return Ok(());
                 }
                 Err(StoreFailure::LostPosition) => return Err(Unwritten::LostPosition),
+                Err(StoreFailure::Refused(words)) => {
+                    self.fail(words);
+                    // Finding out may have cost the database much: it rests as long as it took.
+                    tokio::select! {
+                        () = tokio::time::sleep(attempted_at.elapsed()) => {}
+                        () = shutdown.requested() => {}
+                    }
+                    return Err(Unwritten::Refused);
+                }
                 Err(failure @ (StoreFailure::Transient(_) | StoreFailure::Permanent(_))) => {
-                    self.database.not_ready(failure.to_string());
-                    self.metrics
-                        .update(|update| update.add(Counter::AggregatorRetries, 1));
+                    self.fail(self.store.tell(&failure));
                 }
             }
             tokio::select! {
@@ -78,6 +97,12 @@ impl Writer {
                 () = shutdown.requested() => return Err(Unwritten::Stopped),
             }
         }
+    }
+
+    fn fail(&self, cause: String) {
+        self.database.not_ready(cause);
+        self.metrics
+            .update(|update| update.add(Counter::AggregatorRetries, 1));
     }
 
     /// One attempt; nothing when told to stop and the database does not answer in time. One that was
@@ -93,8 +118,11 @@ impl Writer {
         };
         let slow = async {
             tokio::time::sleep(SLOW_AFTER).await;
-            self.database
-                .not_ready("a batch has had no answer for 5 seconds");
+            self.database.not_ready(format!(
+                "{}: a batch has had no answer for {} s",
+                self.store.server(),
+                SLOW_AFTER.as_secs()
+            ));
             std::future::pending::<()>().await;
         };
         tokio::select! {
@@ -111,10 +139,29 @@ impl Writer {
     pub async fn probe(&self) {
         match tokio::time::timeout(SLOW_AFTER, self.store.ping()).await {
             Ok(Ok(())) => self.database.ready(),
-            Ok(Err(failure)) => self.database.not_ready(failure.to_string()),
-            Err(_) => self
-                .database
-                .not_ready("the database has not answered for 5 seconds"),
+            Ok(Err(failure)) => self.database.not_ready(self.store.tell(&failure)),
+            Err(_) => self.database.not_ready(format!(
+                "{}: no answer within {} s",
+                self.store.server(),
+                SLOW_AFTER.as_secs()
+            )),
+        }
+    }
+
+    /// That the database does not take a message is a fault of ours, in its schema or in what we let in: told,
+    /// and not once for each.
+    fn tell_refused(&self, ingested: &Ingested) {
+        let Some(messages) = ingested.dead_lettered.get(&Reason::NotStorable) else {
+            return;
+        };
+        let mut told_at = self.told_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if told_at.is_none_or(|at| at.elapsed() >= TOLD_AGAIN_AFTER) {
+            *told_at = Some(Instant::now());
+            tracing::warn!(
+                messages,
+                "the database does not take single messages: `wattline dead-letters list --reason \
+                 not_storable` tells why"
+            );
         }
     }
 

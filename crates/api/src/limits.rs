@@ -119,10 +119,3 @@ pub(crate) const GRID_LIMITS_DELETED_AT_ONCE: usize = 100;
 
 /// Longest `X-Request-Id` that is taken over from a request.
 pub(crate) const REQUEST_ID_BYTES: usize = 128;
-
-/// How often the database is asked for a sign of life.
-pub(crate) const PROBE_INTERVAL: Duration = Duration::from_secs(1);
-
-/// After how long without an answer it counts as away; longer than the store waits for a
-/// connection, so that the store's own words tell why.
-pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_secs(4);

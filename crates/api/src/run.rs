@@ -4,16 +4,15 @@
 use crate::config::{Config, Handles};
 use crate::exchange::Exchange;
 use crate::housekeeping::keep_house;
-use crate::limits::{PROBE_INTERVAL, PROBE_TIMEOUT};
 use crate::serve::{Door, serve};
 use crate::state::Api;
 use crate::tls::Tls;
 use ops::failure::Fatal;
 use ops::health::Condition;
 use ops::shutdown::Shutdown;
+use ops::watch;
 use store::Store;
 use tokio::net::TcpListener;
-use tokio::time::{sleep, timeout};
 
 /// Serves the public API on `listener` until `shutdown`, then finishes what is in flight, within
 /// [`ops::shutdown::GRACE`]. A database that is away makes the condition `database` fail, and
@@ -54,18 +53,11 @@ async fn watch_certificate(tls: Option<&Tls>, shutdown: &Shutdown) {
 }
 
 async fn watch_database(store: &Store, condition: &Condition, shutdown: &Shutdown) {
-    let watch = async {
-        loop {
-            match timeout(PROBE_TIMEOUT, store.ping()).await {
-                Ok(Ok(())) => condition.ready(),
-                Ok(Err(failure)) => condition.not_ready(failure.to_string()),
-                Err(_) => condition.not_ready("the database does not answer"),
-            }
-            sleep(PROBE_INTERVAL).await;
+    let mut database = store.watch();
+    loop {
+        watch::look(condition, store.server(), database.look()).await;
+        if !watch::goes_on(shutdown).await {
+            return;
         }
-    };
-    tokio::select! {
-        () = shutdown.requested() => {}
-        () = watch => {}
     }
 }

@@ -49,6 +49,9 @@ pub struct Config {
     pub share_group: Option<String>,
     /// Messages in flight, the bridge's only buffer; at least 1.
     pub receive_maximum: u16,
+    /// Messages a second that one building may send in the long run, with an hour's worth at once; 0 for any
+    /// number. What is beyond becomes dead letters.
+    pub building_message_limit: u32,
     /// The kinds of record that are subscribed to.
     pub kinds: Vec<RecordKind>,
 }

@@ -8,9 +8,11 @@ use crate::config::{
     Config, KEEP_ALIVE, LARGEST_PACKET_BYTES, REQUEST_CAPACITY, SESSION_EXPIRY_SECONDS,
 };
 use crate::ledger::Acknowledgement;
-use mqtt::Broker;
+use mqtt::{Broker, Finding, Needs, Offer};
 use rumqttc::v5::mqttbytes::QoS;
-use rumqttc::v5::mqttbytes::v5::{Filter, Publish, RetainForwardRule, SubAck, SubscribeReasonCode};
+use rumqttc::v5::mqttbytes::v5::{
+    ConnAck, Filter, Publish, RetainForwardRule, SubAck, SubscribeReasonCode,
+};
 use rumqttc::v5::{AsyncClient, EventLoop, MqttOptions};
 use wire::topic::{MqttTopic, RecordKind};
 
@@ -19,6 +21,8 @@ const OUTGOING_IN_FLIGHT: u16 = 16;
 
 /// Makes connections to one broker, each with the same session.
 pub(crate) struct Connector {
+    /// The broker in words.
+    pub(crate) broker: String,
     options: MqttOptions,
     filters: Vec<Filter>,
     given_back: Vec<String>,
@@ -33,6 +37,7 @@ impl Connector {
         let broker = Broker::parse(&config.mqtt_url).map_err(|it| it.to_string())?;
         let plain = config.kinds.iter().map(|kind| MqttTopic::filter(*kind));
         Ok(Self {
+            broker: broker.name(),
             options: options(config, &broker),
             filters: filters(config.share_group.as_deref(), &config.kinds)?,
             given_back: match config.share_group {
@@ -40,6 +45,20 @@ impl Connector {
                 None => Vec::new(),
             },
         })
+    }
+
+    /// Tells the log of limits that the broker has, and what they cost.
+    pub(crate) fn judge(&self, answer: &ConnAck) {
+        let needs = Needs {
+            shared_subscriptions: !self.given_back.is_empty(),
+            publishes: false,
+        };
+        for finding in Offer::from(answer).judge(needs) {
+            match finding {
+                Finding::Loses(text) => tracing::error!("{}: {text}", self.broker),
+                Finding::Weaker(text) => tracing::warn!("{}: {text}", self.broker),
+            }
+        }
     }
 
     /// A connection that is made when its event loop is polled.
@@ -59,6 +78,12 @@ impl Connector {
         let asked = client.try_subscribe_many(self.filters.clone());
         asked.map_err(|error| format!("cannot subscribe: {error}"))
     }
+}
+
+/// Asks the broker for a sign of life.
+pub(crate) fn ask(client: &AsyncClient) -> Result<(), String> {
+    let asked = client.try_unsubscribe(mqtt::QUESTION);
+    asked.map_err(|error| format!("cannot ask: {error}"))
 }
 
 /// Writes the acknowledgement of a message to the connection that delivered it.
@@ -101,9 +126,8 @@ fn filters(share_group: Option<&str>, kinds: &[RecordKind]) -> Result<Vec<Filter
     let prefix = match share_group {
         None => String::new(),
         Some(group) if group.is_empty() || group.contains(['/', '+', '#']) => {
-            return Err(format!(
-                "mqtt share group {group:?}: empty, or has one of / + #"
-            ));
+            // Not repeated: it is a secret.
+            return Err("mqtt share group: empty, or has one of / + #".to_owned());
         }
         Some(group) => format!("$share/{group}/"),
     };

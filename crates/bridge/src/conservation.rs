@@ -81,9 +81,11 @@ fn gauge(messages: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::intake::receive;
+    use crate::limit::Limit;
     use domain::time::Timestamp;
     use rumqttc::v5::mqttbytes::QoS;
     use rumqttc::v5::mqttbytes::v5::Publish;
+    use tokio::time::Instant;
 
     fn value(metrics: &Metrics, series: &str) -> f64 {
         let text = metrics.render();
@@ -103,7 +105,9 @@ mod tests {
         for topic in topics {
             let publish = Publish::new(topic, QoS::AtLeastOnce, r#"{"online": true}"#, None);
             count_arrival(&metrics);
-            run.add(&receive(publish, Timestamp::from_micros(0)));
+            let moment = Timestamp::from_micros(0);
+            let limit = &mut Limit::new(0);
+            run.add(&receive(publish, moment, limit, Instant::now()));
         }
         for _ in 0..3 {
             count_arrival(&metrics);

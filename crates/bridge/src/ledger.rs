@@ -6,6 +6,7 @@
 //! makes every report about its messages meaningless.
 
 use crate::log::Letter;
+use domain::time::Timestamp;
 use rumqttc::v5::mqttbytes::QoS;
 use std::collections::VecDeque;
 
@@ -143,6 +144,15 @@ impl Ledger {
     /// Whether nothing is in flight.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// When the oldest message in flight was received.
+    pub(crate) fn oldest_received_at(&self) -> Option<Timestamp> {
+        let oldest = self.entries.front()?;
+        Some(match &oldest.letter {
+            Letter::Record(message) => message.received_at,
+            Letter::Dead(dead) => dead.message.received_at,
+        })
     }
 
     /// The oldest message in flight, if the log has it and has not reported it yet.

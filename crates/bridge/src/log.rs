@@ -6,10 +6,10 @@ pub(crate) mod kafka;
 
 pub(crate) use deliveries::{Deliveries, Outcome};
 
+use crate::config::Handles;
 use crate::ledger::Ticket;
 use direct::DirectLog;
 use kafka::KafkaLog;
-use ops::health::Health;
 use tokio::task::JoinSet;
 use wire::envelope::{DeadLetter, Message};
 
@@ -45,10 +45,26 @@ pub(crate) enum Attempt {
 
 impl Log {
     /// Starts what the log needs beside the bridge's own loop.
-    pub(crate) fn start(&self, tasks: &mut JoinSet<()>, health: &Health) {
+    pub(crate) fn start(&self, tasks: &mut JoinSet<()>, handles: &Handles) {
         match self {
-            Self::Kafka(kafka) => kafka.start(tasks, health),
+            Self::Kafka(kafka) => kafka.start(tasks, handles),
             Self::Direct(_) => {}
+        }
+    }
+
+    /// Who takes the messages, in words.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Kafka(kafka) => kafka.name(),
+            Self::Direct(_) => "the stage that stores them".to_owned(),
+        }
+    }
+
+    /// A cause in words that name who takes the messages.
+    pub(crate) fn tell(&self, cause: &str) -> String {
+        match self {
+            Self::Kafka(kafka) => kafka.tell(cause),
+            Self::Direct(_) => cause.to_owned(),
         }
     }
 

@@ -1,79 +1,89 @@
 //! A look at the broker without taking any message from it: what `wattline check` tells.
 
-use mqtt::Broker;
+use crate::config::SESSION_EXPIRY_SECONDS;
+use mqtt::{Broker, Offer};
+use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{ConnAck, Packet};
-use rumqttc::v5::{AsyncClient, Event};
-use std::fmt;
+use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
 use std::time::Duration;
 
-/// What a broker says of itself when it is connected to (MQTT 5, CONNACK).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BrokerOffer {
-    /// Whether several bridges can share the messages.
-    pub shared_subscriptions: bool,
-    /// The largest packet that it takes, in bytes, where it says so.
-    pub largest_packet_bytes: Option<u32>,
-    /// The longest session that it keeps, in seconds, where it shortens what was asked for.
-    pub session_expiry_seconds: Option<u32>,
+/// Where Mosquitto tells, to those who may hear it, how many messages it has dropped because a queue was full.
+const DROPPED: &str = "$SYS/broker/publish/messages/dropped";
+
+/// How long a retained message of the broker may take; one that may not be heard does not come.
+const RETAINED_WITHIN: Duration = Duration::from_secs(1);
+
+/// What a look at a broker found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookedAt {
+    /// What it says of itself.
+    pub offer: Offer,
+    /// How many messages it has dropped since its start, where it tells.
+    pub dropped_messages: Option<u64>,
 }
 
-impl From<&ConnAck> for BrokerOffer {
-    fn from(answer: &ConnAck) -> Self {
-        let properties = answer.properties.as_ref();
-        Self {
-            // Left out means available.
-            shared_subscriptions: properties
-                .and_then(|it| it.shared_subscription_available)
-                .is_none_or(|available| available != 0),
-            largest_packet_bytes: properties.and_then(|it| it.max_packet_size),
-            session_expiry_seconds: properties.and_then(|it| it.session_expiry_interval),
-        }
-    }
-}
-
-impl fmt::Display for BrokerOffer {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shared = if self.shared_subscriptions {
-            "with"
-        } else {
-            "without"
-        };
-        write!(formatter, "{shared} shared subscriptions")?;
-        if let Some(bytes) = self.largest_packet_bytes {
-            write!(formatter, ", packets up to {bytes} bytes")?;
-        }
-        if let Some(seconds) = self.session_expiry_seconds {
-            write!(formatter, ", sessions kept {seconds} s at most")?;
-        }
-        Ok(())
-    }
-}
-
-/// Connects as a client of its own, with no session and no subscription, and leaves again.
+/// Connects with a session of its own, that takes no message of the service and is gone afterwards.
 ///
 /// # Errors
 /// Why the broker cannot be used, without the URL, which may hold a password.
-pub async fn look_at_broker(mqtt_url: &str, patience: Duration) -> Result<BrokerOffer, String> {
+pub async fn look_at_broker(
+    mqtt_url: &str,
+    client_id: &str,
+    patience: Duration,
+) -> Result<LookedAt, String> {
     let broker = Broker::parse(mqtt_url).map_err(|it| it.to_string())?;
-    // Without a client id of ours the broker gives one: the look disturbs nobody.
-    let mut options = broker.options("");
+    let name = broker.name();
+    let mut options = broker.options(&format!("{client_id}-check"));
     options.set_clean_start(true);
-    let (client, mut events) = AsyncClient::new(options, 1);
-    let connected = async {
-        loop {
-            match events.poll().await {
-                Ok(Event::Incoming(Packet::ConnAck(answer))) => {
-                    return Ok(BrokerOffer::from(&answer));
-                }
-                Ok(_) => {}
-                Err(error) => return Err(format!("the broker cannot be used: {error}")),
-            }
-        }
+    // Asked for as the bridge asks for it: what the broker makes of it is to be seen.
+    options.set_session_expiry_interval(Some(SESSION_EXPIRY_SECONDS));
+    let looked = async {
+        let (client, mut events) = AsyncClient::new(options.clone(), 2);
+        let offer = Offer::from(&connected(&mut events).await?);
+        let dropped = tokio::time::timeout(RETAINED_WITHIN, dropped(&client, &mut events));
+        let dropped_messages = dropped.await.ok().flatten();
+        drop((client, events));
+        forget(options).await?;
+        Ok(LookedAt {
+            offer,
+            dropped_messages,
+        })
     };
-    let offer = tokio::time::timeout(patience, connected)
+    tokio::time::timeout(patience, looked)
         .await
-        .map_err(|_| format!("the broker did not answer within {} s", patience.as_secs()))??;
-    // Asked for nothing, so there is nothing to lose should the farewell not get through.
+        .unwrap_or_else(|_| Err(format!("no answer within {} s", patience.as_secs())))
+        .map_err(|cause: String| format!("{name}: {cause}"))
+}
+
+async fn connected(events: &mut EventLoop) -> Result<ConnAck, String> {
+    loop {
+        match events.poll().await {
+            Ok(Event::Incoming(Packet::ConnAck(answer))) => return Ok(answer),
+            Ok(_) => {}
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
+
+/// Nothing where the broker does not tell.
+async fn dropped(client: &AsyncClient, events: &mut EventLoop) -> Option<u64> {
+    client.try_subscribe(DROPPED, QoS::AtMostOnce).ok()?;
+    loop {
+        match events.poll().await {
+            Ok(Event::Incoming(Packet::Publish(publish))) => {
+                return std::str::from_utf8(&publish.payload).ok()?.parse().ok();
+            }
+            Ok(_) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// The session ends with a connection that asks for none.
+async fn forget(mut options: MqttOptions) -> Result<(), String> {
+    options.set_session_expiry_interval(Some(0));
+    let (client, mut events) = AsyncClient::new(options, 1);
+    connected(&mut events).await?;
     drop(client);
-    Ok(offer)
+    Ok(())
 }

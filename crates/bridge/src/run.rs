@@ -17,8 +17,8 @@ use stopping::Stopping;
 use tokio::select;
 use tokio::time::{Duration, Interval, MissedTickBehavior, interval, sleep};
 
-/// Between two looks at whether the log still reports.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// Between two looks at whether the log still reports and the broker still answers.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What the loop wakes up for.
 #[expect(
@@ -74,10 +74,7 @@ async fn connection(bridge: &mut Bridge, shutdown: &Shutdown) -> Ended {
                 Happening::Mqtt(event) => break event,
                 Happening::Reported => bridge.settle(&client),
                 Happening::Room => bridge.hand_over(),
-                Happening::LookDue => {
-                    bridge.look();
-                    Ok(())
-                }
+                Happening::LookDue => bridge.look(&client),
                 Happening::StopRequested => stopping.begin(bridge),
                 Happening::StopOverdue => stopping.give_up(bridge, &client),
             };
@@ -118,8 +115,11 @@ fn received(
     event: Event,
     stopping: &Stopping,
 ) -> Result<(), Ended> {
+    if matches!(event, Event::Incoming(_)) {
+        bridge.hear();
+    }
     match event {
-        Event::Incoming(Packet::ConnAck(_)) => bridge.connected(client),
+        Event::Incoming(Packet::ConnAck(answer)) => bridge.connected(client, &answer),
         Event::Incoming(Packet::SubAck(answer)) => bridge.subscribed(&answer),
         // Not entered and never acknowledged: the broker delivers it again.
         Event::Incoming(Packet::Publish(_)) if stopping.begun() => Ok(()),

@@ -15,6 +15,15 @@ pub(crate) const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// How often the outbox is looked at when nobody told of anything in it.
 pub(crate) const OUTBOX_INTERVAL: Duration = Duration::from_secs(1);
 
+/// How often it is counted what stands in the outbox.
+pub(crate) const BACKLOG_INTERVAL: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether the broker still answers.
+pub(crate) const VIGIL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How long a look at what is due may take before it is told; it goes on.
+pub(crate) const SLOW_AFTER: Duration = Duration::from_secs(3);
+
 /// Documents on their way to the broker at once.
 pub(crate) const IN_FLIGHT: u16 = 256;
 
@@ -59,7 +68,7 @@ pub struct Config {
 pub struct Handles {
     /// Where is counted.
     pub metrics: Metrics,
-    /// Where the conditions `mqtt`, `outbox` and `transitions` are told.
+    /// Where the conditions `mqtt`, `database`, `outbox` and `transitions` are told.
     pub health: Health,
     /// Rules when something is due.
     pub clock: Clock,

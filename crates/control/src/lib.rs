@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+mod backlog;
 mod config;
+mod database;
 mod housekeeping;
 mod in_flight;
 mod publisher;

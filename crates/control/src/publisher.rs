@@ -7,13 +7,14 @@ use crate::config::{
 use crate::in_flight::InFlight;
 use crate::session::{self, Ended};
 use domain::time::Timestamp;
-use mqtt::Broker;
+use mqtt::{Broker, Finding, Needs, Offer};
 use ops::failure::Fatal;
 use ops::health::Condition;
 use ops::metrics::{Counter, Histogram};
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
 use rumqttc::v5::MqttOptions;
+use rumqttc::v5::mqttbytes::v5::ConnAck;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Publication, Publishing, Store, StoreFailure, Unconfirmed};
@@ -24,6 +25,10 @@ use wire::desired::{self, Document};
 
 /// What is published, and what must be published again.
 pub(crate) struct Publisher {
+    /// The broker in words.
+    name: String,
+    /// Whether what the broker offers was told.
+    judged: bool,
     pub(crate) options: MqttOptions,
     store: Store,
     handles: Handles,
@@ -57,6 +62,8 @@ impl Publisher {
             .set_keep_alive(KEEP_ALIVE)
             .set_outgoing_inflight_upper_limit(IN_FLIGHT);
         Ok(Self {
+            name: broker.name(),
+            judged: false,
             options,
             store,
             wakeup,
@@ -77,7 +84,10 @@ impl Publisher {
         loop {
             match session::run(&mut self, shutdown).await {
                 Ended::Stopped => return,
-                Ended::Lost(cause) => self.broker.not_ready(cause),
+                Ended::Lost(cause) => {
+                    self.silent(&cause);
+                    self.count_retry();
+                }
             }
             tokio::select! {
                 () = sleep(self.between_connections.next_wait()) => {}
@@ -98,6 +108,38 @@ impl Publisher {
         self.again_since = Some(self.again_since.map_or(since, |before| before.min(since)));
     }
 
+    /// Tells the log, once, of limits that the broker has, and what they cost.
+    pub(crate) fn judge(&mut self, answer: &ConnAck) {
+        let needs = Needs {
+            shared_subscriptions: false,
+            publishes: true,
+        };
+        if std::mem::replace(&mut self.judged, true) {
+            return;
+        }
+        for finding in Offer::from(answer).judge(needs) {
+            match finding {
+                Finding::Loses(text) => tracing::error!("{}: {text}", self.name),
+                Finding::Weaker(text) => tracing::warn!("{}: {text}", self.name),
+            }
+        }
+    }
+
+    /// The broker answers.
+    pub(crate) fn answering(&self) {
+        self.broker.ready();
+    }
+
+    /// The broker cannot be worked with.
+    pub(crate) fn silent(&self, cause: &str) {
+        self.broker.not_ready(format!("{}: {cause}", self.name));
+    }
+
+    fn count_retry(&self) {
+        let metrics = &self.handles.metrics;
+        metrics.update(|it| it.add(Counter::ControlRetries, 1));
+    }
+
     /// Takes what is to be published; when the database is away, how long to wait.
     pub(crate) async fn claim(&mut self) -> Result<Option<InFlight>, Duration> {
         let claimed = timeout(DATABASE_PATIENCE, self.try_claim()).await;
@@ -111,7 +153,8 @@ impl Publisher {
                 Ok(claimed.map(InFlight::new))
             }
             Err(failure) => {
-                self.outbox.not_ready(failure.to_string());
+                self.outbox.not_ready(self.store.tell(&failure));
+                self.count_retry();
                 Err(self.between_claims.next_wait())
             }
         }
@@ -188,7 +231,8 @@ impl Publisher {
                 }
             }),
             Err(Unconfirmed { buildings, failure }) => {
-                self.outbox.not_ready(failure.to_string());
+                self.outbox.not_ready(self.store.tell(&failure));
+                self.count_retry();
                 self.uncertain.extend(buildings);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Handles};
 use crate::publisher::Publisher;
-use crate::{housekeeping, transitions, wakeups};
+use crate::{backlog, database, housekeeping, transitions, wakeups};
 use ops::failure::Fatal;
 use ops::shutdown::Shutdown;
 use std::sync::Arc;
@@ -23,6 +23,16 @@ pub async fn run(
     let wakeup = Arc::new(Notify::new());
     let publisher = Publisher::new(&config, store.clone(), handles.clone(), Arc::clone(&wakeup))?;
     let mut tasks = JoinSet::new();
+    tasks.spawn(database::watch(
+        store.clone(),
+        handles.clone(),
+        shutdown.clone(),
+    ));
+    tasks.spawn(backlog::run(
+        store.clone(),
+        handles.clone(),
+        shutdown.clone(),
+    ));
     tasks.spawn(wakeups::run(store.clone(), wakeup, shutdown.clone()));
     tasks.spawn(housekeeping::run(
         store.clone(),

@@ -1,8 +1,9 @@
 //! One connection to the broker, with a client of its own: nothing of an old connection reaches a new one.
 
-use crate::config::{CONFIRMED_WITHIN, IN_FLIGHT, OUTBOX_INTERVAL};
+use crate::config::{CONFIRMED_WITHIN, IN_FLIGHT, OUTBOX_INTERVAL, VIGIL_INTERVAL};
 use crate::in_flight::InFlight;
 use crate::publisher::{Publisher, payload};
+use mqtt::{Vigil, Watched};
 use ops::shutdown::Shutdown;
 use rumqttc::Outgoing;
 use rumqttc::v5::mqttbytes::QoS;
@@ -10,9 +11,9 @@ use rumqttc::v5::mqttbytes::v5::{ConnAck, Packet};
 use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant as StdInstant};
 use tokio::select;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use wire::topic::MqttTopic;
 
 /// How a connection ended.
@@ -31,6 +32,7 @@ struct Session {
     in_flight: Option<InFlight>,
     /// Whether the broker has taken us.
     connected: bool,
+    vigil: Vigil,
     /// The largest packet that the broker takes.
     largest_packet_bytes: usize,
     /// When the outbox is looked at, told or not.
@@ -41,12 +43,14 @@ struct Session {
 
 /// Publishes over one connection, until it is lost or `shutdown`.
 pub(crate) async fn run(publisher: &mut Publisher, shutdown: &Shutdown) -> Ended {
-    let capacity = usize::from(IN_FLIGHT) + 1;
+    // A whole batch, a question and a farewell.
+    let capacity = usize::from(IN_FLIGHT) + 2;
     let (client, eventloop) = AsyncClient::new(publisher.options.clone(), capacity);
     let mut session = Session {
         client,
         in_flight: None,
         connected: false,
+        vigil: Vigil::new(StdInstant::now()),
         largest_packet_bytes: usize::MAX,
         next_look: Instant::now(),
         stopping: false,
@@ -66,6 +70,8 @@ impl Session {
         shutdown: &Shutdown,
     ) -> Ended {
         let wakeup = Arc::clone(&publisher.wakeup);
+        let mut looks = interval(VIGIL_INTERVAL);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             // The poll is not dropped before it is ready: it may be in the middle of a packet.
             let mut poll = pin!(eventloop.poll());
@@ -83,6 +89,11 @@ impl Session {
                         let cause = "the broker does not confirm what is published";
                         return Ended::Lost(cause.to_owned());
                     }
+                    _ = looks.tick(), if self.connected => {
+                        if let Err(cause) = self.keep_vigil(publisher) {
+                            return Ended::Lost(cause);
+                        }
+                    }
                     () = shutdown.requested(), if !self.stopping => self.stopping = true,
                 }
             };
@@ -90,6 +101,21 @@ impl Session {
                 return ended;
             }
         }
+    }
+
+    /// Asks a broker that is quiet for a sign of life, and tells how it is.
+    fn keep_vigil(&mut self, publisher: &Publisher) -> Result<(), String> {
+        match self.vigil.look(StdInstant::now()) {
+            Watched::Well { asked: false } => publisher.answering(),
+            Watched::Well { asked: true } => {}
+            Watched::Ask => {
+                let asked = self.client.try_unsubscribe(mqtt::QUESTION);
+                asked.map_err(|error| format!("cannot ask: {error}"))?;
+            }
+            // The keep-alive ends the connection, should it last.
+            Watched::Silent => publisher.silent(&Vigil::cause()),
+        }
+        Ok(())
     }
 
     fn overdue(&self) -> Instant {
@@ -105,10 +131,14 @@ impl Session {
         event: Result<Event, ConnectionError>,
         publisher: &mut Publisher,
     ) -> Result<(), Ended> {
+        if matches!(event, Ok(Event::Incoming(_))) {
+            self.vigil.hear(StdInstant::now());
+        }
         match event {
             Ok(Event::Incoming(Packet::ConnAck(answer))) => {
                 self.connected = true;
                 self.largest_packet_bytes = largest_packet_bytes(&answer);
+                publisher.judge(&answer);
                 publisher.connected(answer.session_present);
             }
             Ok(Event::Incoming(Packet::PubAck(answer))) => {
@@ -123,7 +153,7 @@ impl Session {
                 }
             }
             Ok(Event::Incoming(_) | Event::Outgoing(_)) => {}
-            Err(error) => return Err(Ended::Lost(format!("mqtt: {error}"))),
+            Err(error) => return Err(Ended::Lost(error.to_string())),
         }
         Ok(())
     }

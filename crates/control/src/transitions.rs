@@ -1,9 +1,9 @@
 //! What happens by itself, and what controllers did.
 
-use crate::config::{DATABASE_PATIENCE, Handles, TICK, WATCH_INTERVAL};
+use crate::config::{DATABASE_PATIENCE, Handles, SLOW_AFTER, TICK, WATCH_INTERVAL};
 use crate::publisher::hung;
 use domain::time::Timestamp;
-use ops::metrics::{Counter, Histogram};
+use ops::metrics::{Counter, Gauge, Histogram};
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
 use std::time::Duration;
@@ -29,7 +29,14 @@ pub(crate) async fn run(store: Store, handles: Handles, shutdown: Shutdown) {
     };
     while !shutdown.is_requested() {
         // One that is given up has changed nothing.
+        let slow = async {
+            sleep(SLOW_AFTER).await;
+            let (server, seconds) = (store.server(), SLOW_AFTER.as_secs());
+            condition.not_ready(format!("{server}: no answer for {seconds} s"));
+            std::future::pending::<()>().await;
+        };
         let looked = tokio::select! {
+            () = slow => return,
             looked = timeout(DATABASE_PATIENCE, look(&store, &handles, &mut watch)) => {
                 looked.unwrap_or_else(|_| Err(hung()))
             }
@@ -42,7 +49,9 @@ pub(crate) async fn run(store: Store, handles: Handles, shutdown: Shutdown) {
                 if more { Duration::ZERO } else { TICK }
             }
             Err(failure) => {
-                condition.not_ready(failure.to_string());
+                condition.not_ready(store.tell(&failure));
+                let retries = Counter::ControlRetries;
+                handles.metrics.update(|it| it.add(retries, 1));
                 backoff.next_wait()
             }
         };
@@ -68,6 +77,8 @@ async fn look(store: &Store, handles: &Handles, watch: &mut Watch) -> Result<boo
             it.observe(Histogram::ControlLateSeconds, late.as_secs_f64());
         }
     });
+    let unreadable = u32::try_from(store.unreadable_states()).unwrap_or(u32::MAX);
+    metrics.update(|it| it.set(Gauge::ControlUnreadableStates, unreadable.into()));
     let watched = look_at_telemetry(store, handles.now(), watch).await?;
     let limit = usize::try_from(CONTROL_LIMIT).unwrap_or(usize::MAX);
     Ok(watched || reports >= limit || executed.buildings >= limit)

@@ -20,6 +20,7 @@ pub const LONGEST: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 
 /// An occurrence of the grid limit schedule: from `start` until before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GridLimit {
     /// Identity.
     pub grid_limit_uuid: Uuid,

@@ -28,6 +28,21 @@ pub enum Record {
 }
 
 impl Record {
+    /// How many kinds there are.
+    pub const KINDS: usize = 5;
+
+    /// The place of its kind, in the order of declaration: below [`Self::KINDS`].
+    #[must_use]
+    pub const fn kind(&self) -> usize {
+        match self {
+            Self::Telemetry(_) => 0,
+            Self::Readings(_) => 1,
+            Self::KeyValues(_) => 2,
+            Self::Reported(_) => 3,
+            Self::Presence { .. } => 4,
+        }
+    }
+
     /// When the controller measured; presence does not say.
     #[must_use]
     pub const fn time(&self) -> Option<Timestamp> {

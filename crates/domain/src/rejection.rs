@@ -6,7 +6,8 @@ use std::time::Duration;
 /// How far ahead of the moment of receipt a record's `time` may be.
 pub const FUTURE_TOLERANCE: Duration = Duration::from_secs(300);
 
-/// The reasons for which a message becomes a dead letter, in the order in which they are told.
+/// The reasons for which a message becomes a dead letter. The first that holds is told: of a message from
+/// a building that is beyond its limit `over_limit`, then those about its content in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// The topic's building is not a lower-case uuid with hyphens.
@@ -29,11 +30,15 @@ pub enum Reason {
     UnknownSensor,
     /// The action is not in the database, or another building's.
     UnknownAction,
+    /// The database does not take it, and takes what came with it: told in its own words.
+    NotStorable,
+    /// Beyond what one building may send; its content was not looked at.
+    OverLimit,
 }
 
 impl Reason {
-    /// All of them, in the order in which they are told.
-    pub const ALL: [Self; 10] = [
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 12] = [
         Self::UnknownTopic,
         Self::TooLarge,
         Self::NotJson,
@@ -44,6 +49,8 @@ impl Reason {
         Self::TooOld,
         Self::UnknownSensor,
         Self::UnknownAction,
+        Self::NotStorable,
+        Self::OverLimit,
     ];
 
     /// The stable code that headers, metrics and commands use.
@@ -60,6 +67,8 @@ impl Reason {
             Self::TooOld => "too_old",
             Self::UnknownSensor => "unknown_sensor",
             Self::UnknownAction => "unknown_action",
+            Self::NotStorable => "not_storable",
+            Self::OverLimit => "over_limit",
         }
     }
 

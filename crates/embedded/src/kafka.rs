@@ -9,7 +9,13 @@ use std::{fs, path::PathBuf, time::Duration};
 use rustix::process::Signal;
 
 use self::java::Java;
-use crate::{StartFailure, folder, port, process::Launch, server::Server};
+use crate::{
+    StartFailure,
+    certificate::{self, ServerCertificate},
+    folder, port,
+    process::Launch,
+    server::Server,
+};
 
 const NAME: &str = "kafka";
 
@@ -23,6 +29,31 @@ pub struct KafkaOptions {
     pub folder: PathBuf,
     /// The port on loopback; any free one without.
     pub port: Option<u16>,
+    /// Further ways in.
+    pub routes: Vec<KafkaRoute>,
+    /// A way in with TLS, for who logs in.
+    pub login: Option<KafkaLogin>,
+}
+
+/// A listener that speaks TLS and lets in who knows a password (SASL: PLAIN and SCRAM-SHA-512).
+#[derive(Clone, Debug)]
+pub struct KafkaLogin {
+    /// Certificate and key of `localhost`, as which Kafka is told to these clients.
+    pub certificate: ServerCertificate,
+    /// The one user.
+    pub user: String,
+    /// Without quotes, commas and brackets.
+    pub password: String,
+}
+
+/// A way in over something that stands in between (a proxy): whoever comes this way is sent back the same way,
+/// since Kafka tells its clients where to connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KafkaRoute {
+    /// The port on loopback that Kafka listens on.
+    pub port: u16,
+    /// The port on loopback that its clients are told.
+    pub advertised_port: u16,
 }
 
 impl KafkaOptions {
@@ -31,6 +62,8 @@ impl KafkaOptions {
         Self {
             folder: folder.into(),
             port: None,
+            routes: Vec::new(),
+            login: None,
         }
     }
 }
@@ -41,6 +74,7 @@ pub struct Kafka {
     server: Server,
     launch: Launch,
     port: u16,
+    login_port: Option<u16>,
 }
 
 impl Kafka {
@@ -54,18 +88,28 @@ impl Kafka {
         let java = Java::find(&folder)?;
         let port = port::choose(NAME, options.port)?;
         let controller_port = port::choose(NAME, None)?;
+        let mut text = config::text(&folder, port, controller_port, &options.routes);
+        let mut login_port = None;
+        if let Some(login) = &options.login {
+            let port = port::choose(NAME, None)?;
+            let keystore = folder.join("keystore.pem");
+            let pair = &login.certificate;
+            certificate::write(&keystore, &format!("{}{}", pair.key, pair.certificate))?;
+            text = config::with_login(&text, port, &keystore, login);
+            login_port = Some(port);
+        }
         let properties = folder.join("server.properties");
-        fs::write(&properties, config::text(&folder, port, controller_port))
-            .map_err(StartFailure::about(&properties))?;
+        fs::write(&properties, text).map_err(StartFailure::about(&properties))?;
         let properties = properties.display().to_string();
         if !config::data(&folder).join("bootstrap.checkpoint").exists() {
-            java.format(&properties)?;
+            java.format(&properties, options.login.as_ref())?;
         }
         let launch = java.launch(&["kafka.Kafka", &properties]);
         let mut kafka = Self {
             server: Server::new(NAME, &folder, Signal::TERM),
             launch,
             port,
+            login_port,
         };
         kafka.restart()?;
         Ok(kafka)
@@ -79,6 +123,11 @@ impl Kafka {
     /// `127.0.0.1:PORT`, as clients take it.
     pub fn brokers(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// The port with TLS and login; none without [`KafkaOptions::login`].
+    pub fn login_port(&self) -> Option<u16> {
+        self.login_port
     }
 
     /// The process id while it runs.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod answer;
+mod certificate;
 mod failure;
 mod folder;
 mod installed;
@@ -9,11 +10,14 @@ mod mosquitto;
 mod port;
 mod postgres;
 mod process;
+mod prometheus;
 mod server;
 
+pub use certificate::ServerCertificate;
 pub use failure::StartFailure;
 pub use folder::{free_bytes, temporary_folder};
-pub use kafka::{Kafka, KafkaOptions};
+pub use kafka::{Kafka, KafkaLogin, KafkaOptions, KafkaRoute};
 pub use mosquitto::{Mosquitto, MosquittoOptions};
 pub use port::free_port;
 pub use postgres::{Edition, Postgres, PostgresOptions};
+pub use prometheus::{Prometheus, PrometheusOptions, check_rules};

@@ -28,6 +28,9 @@ pub struct MosquittoOptions {
     pub password_file: Option<PathBuf>,
     /// An access control list; without it everybody who is connected may do everything.
     pub acl_file: Option<PathBuf>,
+    /// A whole configuration in place of the private one, such as the shipped one: it must listen on `port`
+    /// of loopback without TLS, and may listen elsewhere besides.
+    pub configuration: Option<String>,
 }
 
 impl MosquittoOptions {
@@ -38,6 +41,7 @@ impl MosquittoOptions {
             port: None,
             password_file: None,
             acl_file: None,
+            configuration: None,
         }
     }
 }

@@ -15,7 +15,9 @@ use tempfile::TempDir;
 
 use self::protocol::Connection;
 use crate::{
-    StartFailure, folder, installed, port,
+    StartFailure,
+    certificate::{self, CertificateFiles, ServerCertificate},
+    folder, installed, port,
     process::{Launch, User},
     server::Server,
 };
@@ -55,6 +57,8 @@ pub struct PostgresOptions {
     /// Whether a commit is on the disk before it is acknowledged. Without it a killed server still loses
     /// nothing, but a power cut of the machine may.
     pub durable: bool,
+    /// With it, who comes by TCP speaks TLS and knows a password (SCRAM); the socket stays as it is.
+    pub tls: Option<ServerCertificate>,
 }
 
 impl PostgresOptions {
@@ -65,6 +69,7 @@ impl PostgresOptions {
             edition,
             tcp_port: None,
             durable: true,
+            tls: None,
         }
     }
 }
@@ -90,10 +95,14 @@ impl Postgres {
         let user = owner::user()?;
         owner::give(&folder, &user)?;
         cluster::prepare(&programs, &folder, &user, options.durable)?;
+        let tls = match &options.tls {
+            Some(pair) => Some(Tls::write(pair, &folder, &user)?),
+            None => None,
+        };
         let socket = Socket::near(&folder, &user, options.tcp_port.unwrap_or(SOCKET_PORT))?;
         let launch = Launch {
             program: programs.join(NAME),
-            arguments: arguments(options, &folder, &socket),
+            arguments: arguments(options, &folder, &socket, tls.as_ref()),
             user,
             on_parent_death: "INT",
         };
@@ -241,7 +250,55 @@ impl Socket {
     }
 }
 
-fn arguments(options: &PostgresOptions, folder: &Path, socket: &Socket) -> Vec<String> {
+/// The files of encryption, and who may come in.
+struct Tls {
+    files: CertificateFiles,
+    rules: PathBuf,
+}
+
+impl Tls {
+    fn write(pair: &ServerCertificate, folder: &Path, user: &User) -> Result<Self, StartFailure> {
+        let files = pair.write(folder)?;
+        let rules = folder.join("pg_hba.conf");
+        let certificate = files
+            .clients
+            .as_ref()
+            .map_or("", |_| " clientcert=verify-ca");
+        let text = format!(
+            "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256{certificate}\n"
+        );
+        certificate::write(&rules, &text)?;
+        let all = [
+            Some(&files.certificate),
+            Some(&files.key),
+            files.clients.as_ref(),
+        ];
+        for path in all.into_iter().flatten().chain([&rules]) {
+            owner::give_file(path, user)?;
+        }
+        Ok(Self { files, rules })
+    }
+
+    fn settings(&self) -> Vec<String> {
+        let mut settings = vec![
+            "ssl=on".to_owned(),
+            format!("ssl_cert_file={}", self.files.certificate.display()),
+            format!("ssl_key_file={}", self.files.key.display()),
+            format!("hba_file={}", self.rules.display()),
+        ];
+        if let Some(clients) = &self.files.clients {
+            settings.push(format!("ssl_ca_file={}", clients.display()));
+        }
+        settings
+    }
+}
+
+fn arguments(
+    options: &PostgresOptions,
+    folder: &Path,
+    socket: &Socket,
+    tls: Option<&Tls>,
+) -> Vec<String> {
     let mut settings = vec![
         format!("unix_socket_directories={}", socket.folder.display()),
         format!("port={}", socket.port),
@@ -258,6 +315,7 @@ fn arguments(options: &PostgresOptions, folder: &Path, socket: &Socket) -> Vec<S
         "max_wal_size=1GB".to_owned(),
         format!("fsync={}", if options.durable { "on" } else { "off" }),
     ];
+    settings.extend(tls.map(Tls::settings).unwrap_or_default());
     if options.edition == Edition::Timescale {
         settings.push("shared_preload_libraries=timescaledb".to_owned());
         settings.push("timescaledb.telemetry_level=off".to_owned());

@@ -1,5 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+pub mod topic;
+mod trouble;
+
+pub use trouble::Trouble;
+
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
@@ -11,13 +16,22 @@ use std::time::Duration;
 /// How long a request about topics may take before Kafka counts as away.
 const ADMIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Says nothing by itself: what went wrong is in the answers, and is told once by who asked.
-struct Quiet;
+/// How long Kafka may take to say who it is, before it is asked for topics.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long is listened to what went wrong: it has happened already.
+const TROUBLE_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Says nothing by itself: what went wrong is told once, by who asked.
+#[derive(Default)]
+struct Quiet(Trouble);
 
 impl ClientContext for Quiet {
     fn log(&self, _: RDKafkaLogLevel, _: &str, _: &str) {}
 
-    fn error(&self, _: KafkaError, _: &str) {}
+    fn error(&self, error: KafkaError, reason: &str) {
+        self.0.note(&error, reason);
+    }
 }
 
 impl ProducerContext for Quiet {
@@ -52,6 +66,29 @@ pub struct WantedTopic<'a> {
 pub struct Unreachable(pub String);
 
 impl Cluster {
+    /// The cluster in words, `kafka host:port,host:port`, without what an address may hold before its host.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let address = |it: &str| {
+            let address = it.rsplit('/').next().unwrap_or_default();
+            address
+                .rsplit('@')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        };
+        let addresses: Vec<String> = self.brokers.split(',').map(address).collect();
+        format!("kafka {}", addresses.join(","))
+    }
+
+    /// A cause in words that name the cluster, for readiness and logs.
+    #[must_use]
+    pub fn tell(&self, cause: &str) -> String {
+        let cause = cause.strip_prefix("kafka: ").unwrap_or(cause);
+        format!("{}: {cause}", self.name())
+    }
+
     /// The start of every client's configuration; `settings` are ours, the operator's come last.
     #[must_use]
     pub fn client(&self, settings: &[(&str, &str)]) -> ClientConfig {
@@ -85,10 +122,14 @@ impl Cluster {
     /// Makes the topics that are missing; one that another process makes at the same time is fine.
     ///
     /// # Errors
-    /// When Kafka does not answer within five seconds, or refuses.
+    /// When Kafka does not answer within some seconds, or refuses.
     pub async fn create_missing(&self, topics: &[WantedTopic<'_>]) -> Result<(), Unreachable> {
+        // First of all, since who makes topics is only ever told that time is up, whatever is wrong.
+        self.greet(LOOK_TIMEOUT).await?;
         let client = self.client(&[]);
-        let admin: AdminClient<Quiet> = client.create_with_context(Quiet).map_err(unreachable)?;
+        let admin: AdminClient<Quiet> = client
+            .create_with_context(Quiet::default())
+            .map_err(unreachable)?;
         let sizes: Vec<Option<String>> = topics
             .iter()
             .map(|it| it.max_message_bytes.map(|bytes| bytes.to_string()))
@@ -123,33 +164,31 @@ impl Cluster {
 }
 
 impl Cluster {
-    /// Asks which brokers answer and which of `topics` are missing. Blocks for `patience` at most.
-    ///
-    /// # Errors
-    /// When Kafka does not answer in time.
-    pub fn look(&self, topics: &[&str], patience: Duration) -> Result<Found, Unreachable> {
-        let client = self.client(&[]);
-        let client: BaseProducer<Quiet> = client.create_with_context(Quiet).map_err(unreachable)?;
-        let metadata = client
-            .client()
-            .fetch_metadata(None, patience)
-            .map_err(unreachable)?;
-        let known: Vec<&str> = metadata.topics().iter().map(|topic| topic.name()).collect();
-        let missing = topics.iter().filter(|topic| !known.contains(*topic));
-        Ok(Found {
-            brokers: metadata.brokers().len(),
-            missing_topics: missing.map(|topic| (*topic).to_owned()).collect(),
-        })
+    /// Asks for a sign of life; who gets none is told why, where librdkafka knows.
+    async fn greet(&self, patience: Duration) -> Result<(), Unreachable> {
+        let cluster = self.clone();
+        let asked = tokio::task::spawn_blocking(move || cluster.ask(patience));
+        asked
+            .await
+            .unwrap_or_else(|error| Err(Unreachable(error.to_string())))
     }
-}
 
-/// What a look at Kafka found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// Brokers of the cluster.
-    pub brokers: usize,
-    /// Topics that nobody has made yet.
-    pub missing_topics: Vec<String>,
+    /// Blocks.
+    fn ask(&self, patience: Duration) -> Result<(), Unreachable> {
+        let quiet = Quiet::default();
+        let trouble = quiet.0.clone();
+        let client: BaseProducer<Quiet> = self
+            .client(&[])
+            .create_with_context(quiet)
+            .map_err(unreachable)?;
+        let asked = client.client().fetch_metadata(None, patience);
+        if asked.is_err() {
+            // What was wrong meanwhile waits to be told.
+            client.poll(TROUBLE_TIMEOUT);
+        }
+        let explain = |error| Unreachable(trouble.explain(describe(&error)));
+        asked.map(drop).map_err(explain)
+    }
 }
 
 fn unreachable(error: KafkaError) -> Unreachable {
@@ -193,6 +232,15 @@ mod tests {
             cluster.client(&[("linger.ms", "5")]).get("linger.ms"),
             Some("7")
         );
+    }
+
+    #[test]
+    fn a_cause_names_the_cluster_and_no_password() {
+        let cluster = Cluster {
+            brokers: "kafka://ada:sesame@a:1, b:2".to_owned(),
+            options: Vec::new(),
+        };
+        assert_eq!(cluster.tell("kafka: no"), "kafka a:1,b:2: no");
     }
 
     #[test]

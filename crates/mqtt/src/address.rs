@@ -2,6 +2,7 @@
 
 use crate::Unusable;
 use std::borrow::Cow;
+use std::path::PathBuf;
 use url::Url;
 
 /// A broker's address. Does not implement `Debug`: it holds a password.
@@ -11,6 +12,17 @@ pub(crate) struct Address {
     pub(crate) port: u16,
     pub(crate) encrypted: bool,
     pub(crate) login: Option<(String, String)>,
+    pub(crate) files: TlsFiles,
+}
+
+/// The files that an `mqtts://` URL may name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TlsFiles {
+    /// Who is trusted to vouch for the broker, in place of the machine's authorities.
+    pub(crate) authorities: Option<PathBuf>,
+    /// Our own certificate and its key, for a broker that asks for one.
+    pub(crate) certificate: Option<PathBuf>,
+    pub(crate) key: Option<PathBuf>,
 }
 
 impl Address {
@@ -29,13 +41,42 @@ impl Address {
         if port == 0 {
             return Err(unusable("port 0"));
         }
+        let files = files(&url)?;
+        if !encrypted && files != TlsFiles::default() {
+            return Err(unusable("files of encryption belong to mqtts://"));
+        }
+        if files.certificate.is_some() != files.key.is_some() {
+            return Err(unusable("cert_file and key_file belong together"));
+        }
         Ok(Self {
             host: decode(host)?,
             port,
             encrypted,
             login: login(&url)?,
+            files,
         })
     }
+}
+
+/// Reads the parameters: what is unknown is refused, since a slip must not end in trusting somebody else.
+fn files(url: &Url) -> Result<TlsFiles, Unusable> {
+    let mut files = TlsFiles::default();
+    for (name, path) in url.query_pairs() {
+        let place = match &*name {
+            "ca_file" => &mut files.authorities,
+            "cert_file" => &mut files.certificate,
+            "key_file" => &mut files.key,
+            // Not repeated: a password with a question mark in it ends up here.
+            _ => {
+                let expected = "parameters are ca_file, cert_file and key_file";
+                return Err(unusable(expected));
+            }
+        };
+        if path.is_empty() || place.replace(PathBuf::from(&*path)).is_some() {
+            return Err(unusable(&format!("{name} wants one path")));
+        }
+    }
+    Ok(files)
 }
 
 fn login(url: &Url) -> Result<Option<(String, String)>, Unusable> {
@@ -91,6 +132,27 @@ mod tests {
     }
 
     #[test]
+    fn an_encrypted_url_may_name_files() {
+        let files = |url| Address::parse(url).map(|it| it.files);
+        let ca = Some(PathBuf::from("/etc/my ca.pem"));
+        let read = files("mqtts://broker?ca_file=/etc/my%20ca.pem").unwrap();
+        assert_eq!((read.authorities, read.certificate), (ca, None));
+        let read = files("mqtts://a:b@broker:1/?key_file=k&cert_file=c").unwrap();
+        assert_eq!(read.certificate, Some(PathBuf::from("c")));
+        assert_eq!(read.key, Some(PathBuf::from("k")));
+        for wrong in [
+            "mqtt://broker?ca_file=x",
+            "mqtts://broker?ca_file=",
+            "mqtts://broker?ca_file=x&ca_file=y",
+            "mqtts://broker?cafile=x",
+            "mqtts://broker?cert_file=x",
+            "mqtts://broker?key_file=x",
+        ] {
+            assert!(files(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn a_wrong_url_is_refused_without_telling_its_password() {
         for url in [
             "http://ada:secret@broker",
@@ -102,6 +164,7 @@ mod tests {
             "mqtt://b:x",
             "mqtt://ada:secret@b:0",
             "mqtt://ada:secret%ff@b",
+            "mqtts://broker?secret=secret",
         ] {
             let error = Address::parse(url).err().unwrap().to_string();
             assert!(error.starts_with("mqtt url: "), "{error}");

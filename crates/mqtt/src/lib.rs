@@ -1,11 +1,15 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod offer;
 mod tls;
+mod vigil;
 
 use address::Address;
+pub use offer::{Finding, Needs, Offer};
 use rumqttc::v5::MqttOptions;
 use rumqttc::{NetworkOptions, TlsConfiguration, Transport};
+pub use vigil::{QUESTION, Vigil, Watched};
 
 /// Where a broker is, and how to enter it. Does not implement `Debug`: it holds a password.
 #[derive(Clone)]
@@ -21,27 +25,34 @@ pub enum Unusable {
     /// The URL is none of a broker.
     #[error("mqtt url: {0}")]
     Url(String),
-    /// There is nobody to trust, or the library refuses its own defaults.
+    /// There is nobody to trust, or a file that the URL names cannot be used.
     #[error("mqtts: {0}")]
     Encryption(String),
 }
 
 impl Broker {
     /// Reads `mqtt://` (port 1883) or `mqtts://` (port 8883), `[user[:password]@]host[:port]`; user and
-    /// password may be percent-encoded. For `mqtts://` reads the machine's certificate authorities too.
+    /// password may be percent-encoded. For `mqtts://` reads the certificate authorities to trust too: those of
+    /// `?ca_file=PATH`, else the machine's; with `cert_file=PATH&key_file=PATH` a certificate of our own.
     ///
     /// # Errors
-    /// A URL that is none of a broker, or no certificate authority to trust.
+    /// A URL that is none of a broker, a file that cannot be used, or no certificate authority to trust.
     pub fn parse(url: &str) -> Result<Self, Unusable> {
         let address = Address::parse(url)?;
         let encryption = match address.encrypted {
-            true => Some(tls::trusting_the_system()?),
+            true => Some(tls::configuration(&address.files)?),
             false => None,
         };
         Ok(Self {
             address,
             encryption,
         })
+    }
+
+    /// The broker in words, `mqtt broker host:port`: never its login.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("mqtt broker {}:{}", self.address.host, self.address.port)
     }
 
     /// A connection's options: address, login, encryption and a network that holds nothing back. All else
@@ -74,6 +85,7 @@ mod tests {
             Broker::parse("mqtt://ada:p%40ss@broker:1884").unwrap_or_else(|it| panic!("{it}"));
         let options = broker.options("me");
         assert_eq!(options.broker_address(), ("broker".to_owned(), 1884));
+        assert_eq!(broker.name(), "mqtt broker broker:1884");
         assert_eq!(options.client_id(), "me");
         let login = options.credentials().unwrap();
         assert_eq!(
@@ -95,6 +107,17 @@ mod tests {
                 let cause = cause.to_string();
                 assert!(cause.contains("certificate authority"), "{cause}");
             }
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_used_is_named_without_its_content() {
+        let here = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        for (path, cause) in [("/none", "No such file"), (here, "no certificate in PEM")] {
+            let url = format!("mqtts://ada:secret@broker?ca_file={path}");
+            let told = Broker::parse(&url).err().unwrap().to_string();
+            assert!(told.contains(path) && told.contains(cause), "{told}");
+            assert!(!told.contains("secret"), "{told}");
         }
     }
 }

@@ -9,3 +9,4 @@ pub mod retry;
 pub mod server;
 pub mod settings;
 pub mod shutdown;
+pub mod watch;

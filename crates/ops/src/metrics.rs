@@ -80,6 +80,12 @@ impl Update<'_> {
         self.0.gauge(gauge).set(value);
     }
 
+    /// Sets the series of a gauge that has the label value `value`: a name in the code, so that there
+    /// are few of them.
+    pub fn set_labelled(&self, gauge: Gauge, value: &'static str, to: f64) {
+        self.0.labelled_gauge(gauge, value).set(to);
+    }
+
     /// Adds to a gauge.
     pub fn raise(&self, gauge: Gauge, by: f64) {
         self.0.gauge(gauge).increment(by);

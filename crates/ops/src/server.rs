@@ -1,5 +1,6 @@
 //! `/metrics`, `/health/live` and `/health/ready` of a process, on a port of their own.
 
+use crate::clock::Clock;
 use crate::health::{Health, Report};
 use crate::metrics::{Gauge, Metrics};
 use crate::shutdown::{GRACE, Shutdown};
@@ -38,6 +39,8 @@ pub async fn serve_operations(
     health: Health,
     shutdown: Shutdown,
 ) -> Result<(), io::Error> {
+    tell_process(&metrics);
+    let log = health.clone();
     let router = router(Observed {
         metrics: metrics.clone(),
         health,
@@ -47,7 +50,7 @@ pub async fn serve_operations(
         .with_graceful_shutdown(async move { requested.requested().await });
     tokio::select! {
         served = server.into_future() => served,
-        () = compact(metrics) => Ok(()),
+        () = keep_up(metrics, &log) => Ok(()),
         () = grace_after(&shutdown) => Ok(()),
     }
 }
@@ -61,11 +64,15 @@ fn router(observed: Observed) -> Router {
 }
 
 async fn scrape(State(observed): State<Observed>) -> impl IntoResponse {
-    let ready = observed.health.report().ready;
-    let value = if ready { 1.0 } else { 0.0 };
-    observed
-        .metrics
-        .update(|update| update.set(Gauge::Ready, value));
+    let report = observed.health.report();
+    let value = |holds| if holds { 1.0 } else { 0.0 };
+    observed.metrics.update(|update| {
+        update.set(Gauge::Ready, value(report.ready));
+        for name in &report.names {
+            let broken = report.causes.iter().any(|(cause, _)| cause == name);
+            update.set_labelled(Gauge::ConditionReady, name, value(!broken));
+        }
+    });
     ([(CONTENT_TYPE, METRICS_TYPE)], observed.metrics.render())
 }
 
@@ -87,7 +94,7 @@ async fn ready(State(observed): State<Observed>) -> impl IntoResponse {
 fn body(report: Report) -> Value {
     let mut conditions: Map<String, Value> = Map::new();
     for name in report.names {
-        conditions.insert(name, json!("ready"));
+        conditions.insert(name.to_owned(), json!("ready"));
     }
     for (name, cause) in report.causes {
         conditions.insert(name, json!(cause));
@@ -95,12 +102,26 @@ fn body(report: Report) -> Value {
     json!({ "ready": report.ready, "conditions": conditions })
 }
 
-async fn compact(metrics: Metrics) {
+/// Which binary this is, and since when it runs.
+fn tell_process(metrics: &Metrics) {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "microseconds of this century are below 2^53"
+    )]
+    let now = Clock::system().now_micros() as f64 / 1e6;
+    metrics.update(|update| {
+        update.set(Gauge::StartTimeSeconds, now);
+        update.set_labelled(Gauge::BuildInfo, env!("CARGO_PKG_VERSION"), 1.0);
+    });
+}
+
+async fn keep_up(metrics: Metrics, health: &Health) {
     let mut ticks = interval(COMPACT_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
         metrics.compact();
+        health.catch_up_log();
     }
 }
 

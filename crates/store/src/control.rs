@@ -5,6 +5,7 @@
 //! published. Who takes several passes over those that are locked.
 
 mod act;
+mod aside;
 mod clear;
 mod due;
 mod fate;
@@ -20,6 +21,7 @@ pub use due::Executed;
 pub use listen::Listener;
 pub use publishing::{Publication, Publishing, Unconfirmed};
 
+pub(crate) use aside::Aside;
 pub(crate) use due::surroundings_changed;
 pub(crate) use kept::{Kept, save};
 

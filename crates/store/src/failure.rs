@@ -1,5 +1,7 @@
 //! What can go wrong with the database, and what the caller can do about it.
 
+use crate::ACQUIRE_TIMEOUT;
+
 /// A statement or transaction that did not take effect.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreFailure {
@@ -9,6 +11,10 @@ pub enum StoreFailure {
     /// Another process moved a position of the log in the meantime: what was read belongs to it.
     #[error("a position of the log was moved by another process")]
     LostPosition,
+    /// The database does not take a value that it was given (a constraint, a range): the same without
+    /// that value may work.
+    #[error("{0}")]
+    Refused(String),
     /// Something that no retry mends.
     #[error("{0}")]
     Permanent(String),
@@ -33,6 +39,9 @@ const DEADLOCK: &str = "(SQLSTATE 40P01)";
 /// SQLSTATE classes and codes after which the same statement may work later.
 /// 08 connection, 40 rolled back, 53 resources, 55 object not in the needed state, 57 operator.
 const TRANSIENT_CLASSES: [&str; 5] = ["08", "40", "53", "55", "57"];
+/// SQLSTATE classes that speak of what was given, not of the database: 22 data, 23 integrity
+/// constraint, 54 limit of an index or a row, P0 raised by a function or trigger.
+const REFUSING_CLASSES: [&str; 4] = ["22", "23", "54", "P0"];
 /// Undefined table, column or function: the schema is not migrated yet.
 const NOT_MIGRATED: [&str; 3] = ["42P01", "42703", "42883"];
 /// Read-only: a standby that has not been promoted yet. Database or schema not there yet.
@@ -51,16 +60,15 @@ impl From<sqlx::Error> for StoreFailure {
                     refused.message()
                 ));
             }
+            let is_one_of = |classes: &[&str]| classes.iter().any(|it| code.starts_with(it));
             // Of a partition that was made just now, which no constraint with a name is broken by.
             let rerouted = code == CHECK_VIOLATION && refused.constraint().is_none();
-            let transient = rerouted
-                || NOT_YET.contains(&code)
-                || TRANSIENT_CLASSES
-                    .iter()
-                    .any(|class| code.starts_with(class));
+            let transient = rerouted || NOT_YET.contains(&code) || is_one_of(&TRANSIENT_CLASSES);
             let text = format!("database: {} (SQLSTATE {code})", refused.message());
             return if transient {
                 Self::Transient(text)
+            } else if is_one_of(&REFUSING_CLASSES) {
+                Self::Refused(text)
             } else {
                 Self::Permanent(text)
             };
@@ -74,7 +82,13 @@ impl From<sqlx::Error> for StoreFailure {
                 | sqlx::Error::WorkerCrashed
                 | sqlx::Error::Protocol(_)
         );
-        let text = format!("database: {error}");
+        let text = match error {
+            sqlx::Error::PoolTimedOut => {
+                let seconds = ACQUIRE_TIMEOUT.as_secs();
+                format!("database: no connection within {seconds} s")
+            }
+            error => format!("database: {error}"),
+        };
         if passing {
             Self::Transient(text)
         } else {

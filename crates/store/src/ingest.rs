@@ -1,6 +1,7 @@
 //! One batch, one transaction: positions, records, marks, newest samples and dead letters.
 
 mod accepted;
+mod culprit;
 mod effects;
 mod key_values;
 mod presence;
@@ -9,12 +10,13 @@ pub(crate) mod registers;
 mod reported;
 mod telemetry;
 
-use crate::dead_letter::{self, Letter, Refused};
+use crate::dead_letter::{self, Letter, Outcome, Refused};
 use crate::position::{self, Move};
+use crate::stretch::{self, StretchMove};
 use crate::{Store, StoreFailure};
 use accepted::Accepted;
 use domain::reading::Record;
-use domain::rejection::Reason;
+use domain::rejection::{Reason, Rejection};
 use effects::Effects;
 use sqlx::PgConnection;
 use std::collections::BTreeMap;
@@ -43,8 +45,10 @@ pub struct Batch {
     pub imported: Vec<Refused>,
     /// The log that these came from; empty in direct mode.
     pub cluster: String,
-    /// The stretch of it; empty in direct mode.
+    /// How far it moves the positions in it; empty in direct mode.
     pub moves: Vec<Move>,
+    /// How far it moves the stretches that are read besides.
+    pub stretches: Vec<StretchMove>,
 }
 
 /// What became of a batch's messages; the conservation counters are made of it.
@@ -63,47 +67,182 @@ pub struct Ingested {
     pub dead_lettered: BTreeMap<Reason, u64>,
     /// Dead letters of the bridge that are new in the database.
     pub imported: u64,
+    /// Of messages that were dead letters, those that are none any more.
+    pub replayed: Vec<(i64, Outcome)>,
+}
+
+impl Batch {
+    /// Adds what arrived behind this batch, so that both are stored together.
+    pub fn append(&mut self, later: Self) {
+        self.records.extend(later.records);
+        self.refused.extend(later.refused);
+        self.imported.extend(later.imported);
+        for moved in later.moves {
+            let same = |it: &&mut Move| it.topic == moved.topic && it.partition == moved.partition;
+            match self.moves.iter_mut().find(same) {
+                Some(earlier) => earlier.to_offset = moved.to_offset,
+                None => self.moves.push(moved),
+            }
+        }
+        for moved in later.stretches {
+            let same = |it: &&mut StretchMove| {
+                it.stretch.topic == moved.stretch.topic
+                    && it.stretch.partition == moved.stretch.partition
+                    && it.stretch.end_offset == moved.stretch.end_offset
+            };
+            match self.stretches.iter_mut().find(same) {
+                Some(earlier) => earlier.to_offset = moved.to_offset,
+                None => self.stretches.push(moved),
+            }
+        }
+    }
 }
 
 impl Store {
     /// Stores a batch in one transaction, all or nothing; the same batch again changes nothing.
     /// A record older than `raw_retention` at its receipt, of an unknown building, with a reading that its
     /// building has no sensor for, or with an outcome of an action that its building does not have,
-    /// becomes a dead letter. One from before the raw horizon changes nothing and counts as a duplicate.
+    /// becomes a dead letter; and so does one that the database does not take while it takes others. One from before
+    /// the raw horizon changes nothing and counts as a duplicate.
     ///
     /// # Errors
     /// [`StoreFailure::LostPosition`] when the log's position is not where the batch begins;
-    /// otherwise when the database does not take it.
+    /// [`StoreFailure::Refused`] when the database does not take it, and nothing shows that single messages are
+    /// the cause: with more messages that may show; otherwise when the database does not take it.
     pub async fn ingest(
         &self,
         batch: &Batch,
         raw_retention: Duration,
     ) -> Result<Ingested, StoreFailure> {
+        match self.ingest_whole(batch, raw_retention).await {
+            Err(StoreFailure::Refused(_)) => self.ingest_around(batch, raw_retention).await,
+            outcome => outcome,
+        }
+    }
+
+    async fn ingest_whole(
+        &self,
+        batch: &Batch,
+        raw_retention: Duration,
+    ) -> Result<Ingested, StoreFailure> {
         let mut transaction = self.pool.begin().await?;
-        position::advance(&mut transaction, &batch.cluster, &batch.moves).await?;
-        let accepted = Accepted::of(&mut transaction, &batch.records, raw_retention).await?;
+        advance(&mut transaction, batch).await?;
+        let part = Part::store(&mut transaction, &batch.records, raw_retention).await?;
+        let ingested = part.keep_refused(&mut transaction, batch).await?;
+        transaction.commit().await?;
+        Ok(ingested)
+    }
+
+    /// Stores all but the messages that the database does not take: these are found, and become dead letters.
+    /// Still one transaction, so that the positions move with all of it.
+    async fn ingest_around(
+        &self,
+        batch: &Batch,
+        raw_retention: Duration,
+    ) -> Result<Ingested, StoreFailure> {
+        let mut transaction = self.pool.begin().await?;
+        advance(&mut transaction, batch).await?;
+        let (mut part, culprits) =
+            culprit::store_others(&mut transaction, &batch.records, raw_retention).await?;
+        culprit::must_be_at_fault(&culprits, &part)?;
+        part.refused.extend(culprits.into_iter().map(Refused::from));
+        let ingested = part.keep_refused(&mut transaction, batch).await?;
+        transaction.commit().await?;
+        Ok(ingested)
+    }
+}
+
+/// Moves the log's positions and stretches, or finds that the batch is somebody else's.
+async fn advance(connection: &mut PgConnection, batch: &Batch) -> Result<(), StoreFailure> {
+    position::advance(connection, &batch.cluster, &batch.moves).await?;
+    stretch::advance(connection, &batch.cluster, &batch.stretches).await
+}
+
+/// Stores dead letters that are judged anew; answers which are refused again, and why.
+pub(crate) async fn ingest_again(
+    connection: &mut PgConnection,
+    batch: &Batch,
+    raw_retention: Duration,
+) -> Result<(Ingested, Vec<(i64, Rejection)>), StoreFailure> {
+    let (mut part, culprits) =
+        culprit::store_others(connection, &batch.records, raw_retention).await?;
+    part.refused.extend(culprits.into_iter().map(Refused::from));
+    let refused = batch.refused.iter().chain(&part.refused);
+    let refused = refused.filter_map(|it| Some((it.letter.kept_as?, it.rejection.clone())));
+    let refused = refused.collect();
+    Ok((part.ingested, refused))
+}
+
+/// What became of a part of a batch's records.
+#[derive(Default)]
+struct Part {
+    ingested: Ingested,
+    /// Refused by the rules, or not taken by the database.
+    refused: Vec<Refused>,
+    /// How many the database took, by kind.
+    taken: [usize; Record::KINDS],
+}
+
+impl Part {
+    /// Stores some records of a batch.
+    async fn store(
+        connection: &mut PgConnection,
+        records: &[Incoming],
+        raw_retention: Duration,
+    ) -> Result<Self, StoreFailure> {
+        let accepted = Accepted::of(connection, records, raw_retention).await?;
         let mut ingested = Ingested {
             duplicates: accepted.beyond_horizon,
             beyond_horizon: accepted.beyond_horizon,
             ..Ingested::default()
         };
-        store_accepted(&mut transaction, &accepted, &mut ingested).await?;
-        for refused in batch.refused.iter().chain(&accepted.refused) {
-            let new = dead_letter::keep(&mut transaction, refused).await?;
+        store_accepted(connection, &accepted, &mut ingested).await?;
+        Ok(Self {
+            ingested,
+            taken: accepted.by_kind(),
+            refused: accepted.refused,
+        })
+    }
+
+    /// Keeps what was refused of the batch, and what the bridge refused.
+    async fn keep_refused(
+        self,
+        connection: &mut PgConnection,
+        batch: &Batch,
+    ) -> Result<Ingested, StoreFailure> {
+        let Self {
+            mut ingested,
+            refused,
+            ..
+        } = self;
+        let own: Vec<&Refused> = batch.refused.iter().chain(&refused).collect();
+        let new = dead_letter::keep_all(connection, &own).await?;
+        for (refused, new) in own.iter().zip(new) {
             if new {
-                *ingested
-                    .dead_lettered
-                    .entry(refused.rejection.reason)
-                    .or_default() += 1;
+                let reason = refused.rejection.reason;
+                *ingested.dead_lettered.entry(reason).or_default() += 1;
             } else {
                 ingested.duplicates += 1;
             }
         }
-        for refused in &batch.imported {
-            ingested.imported += u64::from(dead_letter::keep(&mut transaction, refused).await?);
-        }
-        transaction.commit().await?;
+        let imported: Vec<&Refused> = batch.imported.iter().collect();
+        let new = dead_letter::keep_all(connection, &imported).await?;
+        ingested.imported = new.into_iter().map(u64::from).sum();
         Ok(ingested)
+    }
+
+    /// Adds another part of the same batch.
+    fn add(&mut self, other: Self) {
+        let (all, some) = (&mut self.ingested, other.ingested);
+        all.stored += some.stored;
+        all.duplicates += some.duplicates;
+        all.conflicts += some.conflicts;
+        all.beyond_horizon += some.beyond_horizon;
+        all.replayed.extend(some.replayed);
+        self.refused.extend(other.refused);
+        for (all, some) in self.taken.iter_mut().zip(other.taken) {
+            *all += some;
+        }
     }
 }
 
@@ -123,12 +262,28 @@ async fn store_accepted(
 }
 
 impl Ingested {
+    /// Counts a message with something new.
+    fn add_stored(&mut self, incoming: &Incoming) {
+        self.stored += 1;
+        let replayed = incoming.letter.kept_as;
+        self.replayed
+            .extend(replayed.map(|id| (id, Outcome::Stored)));
+    }
+
+    /// Counts a message of which every identity was known.
+    fn add_duplicate(&mut self, incoming: &Incoming) {
+        self.duplicates += 1;
+        let replayed = incoming.letter.kept_as;
+        self.replayed
+            .extend(replayed.map(|id| (id, Outcome::Duplicate)));
+    }
+
     /// Counts a message by what became of its identities.
-    fn count(&mut self, new: bool, differs: bool) {
+    fn count(&mut self, incoming: &Incoming, new: bool, differs: bool) {
         if new {
-            self.stored += 1;
+            self.add_stored(incoming);
         } else {
-            self.duplicates += 1;
+            self.add_duplicate(incoming);
             self.conflicts += u64::from(differs);
         }
     }

@@ -1,8 +1,9 @@
 //! A look at the database without changing it.
 
-use crate::migrate::{Edition, MIGRATIONS, installed_edition};
+use crate::migrate::{Edition, installed_edition};
+use crate::schema::{SchemaAge, schema_age};
 use crate::{Store, StoreFailure};
-use sqlx::Row;
+use sqlx::{Connection as _, PgConnection, Row};
 
 /// What `check` tells of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,8 +12,8 @@ pub struct Inspected {
     pub server_version: String,
     /// With or without TimescaleDB.
     pub edition: Edition,
-    /// Migrations of this binary that are not in the database yet.
-    pub pending_migrations: usize,
+    /// The schema beside what this binary knows.
+    pub schema: SchemaAge,
 }
 
 impl Store {
@@ -21,30 +22,19 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn inspect(&self) -> Result<Inspected, StoreFailure> {
-        let mut connection = self.pool.acquire().await?;
+        // Not of the pool, which gives none to a schema that must not be touched.
+        let mut connection = PgConnection::connect_with(&self.pool.connect_options()).await?;
         let server_version = sqlx::query("show server_version")
-            .fetch_one(&mut *connection)
+            .fetch_one(&mut connection)
             .await?
             .try_get(0)?;
         let edition = installed_edition(&mut connection).await?;
-        let migrated: bool = sqlx::query("select to_regclass('_sqlx_migrations') is not null")
-            .fetch_one(&mut *connection)
-            .await?
-            .try_get(0)?;
-        let applied: i64 = if migrated {
-            sqlx::query("select count(*) from _sqlx_migrations where success")
-                .fetch_one(&mut *connection)
-                .await?
-                .try_get(0)?
-        } else {
-            0
-        };
-        let known = MIGRATIONS.iter().count();
-        let pending_migrations = known.saturating_sub(usize::try_from(applied).unwrap_or_default());
+        let schema = schema_age(&mut connection).await?;
+        connection.close().await?;
         Ok(Inspected {
             server_version,
             edition,
-            pending_migrations,
+            schema,
         })
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod account;
+mod address;
 mod administration;
 mod admission;
 mod audit;
@@ -24,7 +25,11 @@ mod rebuild;
 mod record_columns;
 mod refresh_token;
 mod retention;
+mod schema;
 mod series;
+mod stretch;
+mod waiting;
+mod watch;
 
 pub use account::{Login, Role};
 pub use administration::{
@@ -37,7 +42,10 @@ pub use building::{Building, Contributor, HubOfSensor, Presence, Sensor, SensorO
 pub use control::{
     Acted, CONTROL_LIMIT, Executed, Facts, Listener, Publication, Publishing, Unconfirmed, Wish,
 };
-pub use dead_letter::{Filter as DeadLetterFilter, KeptDeadLetter, Letter, Refused};
+pub use dead_letter::{
+    AskedLetters, Filter as DeadLetterFilter, KeptDeadLetter, LETTERS_AT_ONCE, Letter, Outcome,
+    Refused, Replayed, ReplayedPage, Standing, Tally,
+};
 pub use failure::StoreFailure;
 pub use fleet::{Fleet, FleetBuilding, FleetHub, FleetLink, FleetSensor, FleetUser};
 pub use fold::{FOLD_LIMIT, Folded};
@@ -56,11 +64,17 @@ pub use read::{AskedMinutes, LatestSample, MinuteSums, NewestMinutes};
 pub use rebuild::{Period, Rebuilt};
 pub use refresh_token::{Cleared, RefreshRefusal, RefreshToken};
 pub use retention::{Dropped, Horizon, LogEnd, LogInUse, RETENTION_SLACK};
+pub use schema::SchemaAge;
 pub use series::Series;
+pub use stretch::{Stretch, StretchMove};
+pub use waiting::Outbox;
+pub use watch::Watch;
 
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use std::str::FromStr;
+use sqlx::postgres::PgPoolOptions;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use uuid::Uuid;
 
 /// How long a caller waits for a connection of the pool before the database counts as away.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -72,6 +86,14 @@ pub const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub struct Store {
     pool: sqlx::PgPool,
+    /// What this process cannot read.
+    aside: Arc<control::Aside>,
+    /// The server in words.
+    server: String,
+    /// What the server knows the connections of this store by.
+    application: String,
+    /// Set when the schema is newer than this binary may touch: no connection is given out then.
+    too_new: Arc<AtomicBool>,
 }
 
 impl Store {
@@ -79,7 +101,7 @@ impl Store {
     /// may take [`STATEMENT_TIMEOUT`].
     ///
     /// # Errors
-    /// When `url` is not a PostgreSQL address.
+    /// When `url` is not a PostgreSQL address, or has a parameter that is none.
     pub fn open(url: &str, connections: u32) -> Result<Self, StoreFailure> {
         Self::open_with(url, connections, STATEMENT_TIMEOUT)
     }
@@ -88,15 +110,16 @@ impl Store {
     /// goes on for nobody.
     ///
     /// # Errors
-    /// When `url` is not a PostgreSQL address.
+    /// When `url` is not a PostgreSQL address, or has a parameter that is none.
     pub fn open_with(
         url: &str,
         connections: u32,
         statement_timeout: Duration,
     ) -> Result<Self, StoreFailure> {
         let timeout = format!("{}ms", statement_timeout.as_millis());
-        let options = PgConnectOptions::from_str(url)?
-            .application_name("wattline")
+        let application = format!("wattline-{}", Uuid::new_v4().simple());
+        let options = address::options(url)?
+            .application_name(&application)
             // An outage shows as an error, not as a statement that never ends.
             .options([
                 ("statement_timeout", timeout.as_str()),
@@ -104,11 +127,16 @@ impl Store {
                 // Every statement is a few probes; compiling one takes longer than running it.
                 ("jit", "off"),
             ]);
-        let pool = PgPoolOptions::new()
-            .max_connections(connections)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .connect_lazy_with(options);
-        Ok(Self { pool })
+        let server = watch::server(&options);
+        let too_new = Arc::new(AtomicBool::new(false));
+        let pool = pool_options(connections, &too_new).connect_lazy_with(options);
+        Ok(Self {
+            pool,
+            aside: Arc::default(),
+            server,
+            application,
+            too_new,
+        })
     }
 
     /// Asks the database for a sign of life, and whether the schema is there.
@@ -126,4 +154,18 @@ impl Store {
     pub async fn close(&self) {
         self.pool.close().await;
     }
+}
+
+/// Gives out no connection to a schema that this binary must not touch: neither one that is made, nor one that was
+/// there before.
+fn pool_options(connections: u32, too_new: &Arc<AtomicBool>) -> PgPoolOptions {
+    let too_new = Arc::clone(too_new);
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .after_connect(|connection, _| Box::pin(schema::refuse_too_new(connection)))
+        .before_acquire(move |_, _| {
+            let usable = !too_new.load(Ordering::Acquire);
+            Box::pin(async move { Ok(usable) })
+        })
 }

@@ -1,5 +1,6 @@
 //! Brings the schema up to date, and uses what the server offers beyond plain PostgreSQL.
 
+use crate::schema::{SchemaAge, schema_age};
 use crate::{Store, StoreFailure, raw_tables};
 use sqlx::{Connection, PgConnection, Row};
 
@@ -34,7 +35,7 @@ impl Store {
     /// a newer binary.
     pub async fn migrate(&self) -> Result<Migrated, StoreFailure> {
         // A connection of its own: migrations may take longer than a statement of the service may.
-        let mut connection = self.pool.acquire().await?.detach();
+        let mut connection = PgConnection::connect_with(&self.pool.connect_options()).await?;
         sqlx::query("set statement_timeout = 0")
             .execute(&mut connection)
             .await?;
@@ -50,12 +51,19 @@ impl Store {
 }
 
 async fn migrate_locked(connection: &mut PgConnection) -> Result<Migrated, StoreFailure> {
+    let age = schema_age(connection).await?;
+    if let (SchemaAge::TooNew(_), Some(trouble)) = (&age, age.trouble()) {
+        return Err(StoreFailure::Permanent(trouble));
+    }
     let edition = create_extension(connection).await?;
-    MIGRATIONS
-        .run_direct(&mut *connection)
-        .await
-        .map_err(|error| StoreFailure::Permanent(format!("migration: {error}")))?;
-    raw_tables::arrange(&mut *connection, &edition).await?;
+    // A newer binary has been here, and this one can go on: there is nothing to do.
+    if !matches!(age, SchemaAge::Newer(_)) {
+        MIGRATIONS
+            .run_direct(&mut *connection)
+            .await
+            .map_err(|error| StoreFailure::Permanent(format!("migration: {error}")))?;
+        raw_tables::arrange(&mut *connection, &edition).await?;
+    }
     let server_version = sqlx::query("show server_version")
         .fetch_one(connection)
         .await?

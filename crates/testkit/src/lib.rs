@@ -20,6 +20,7 @@ mod log_reader;
 mod proxy;
 mod running;
 pub mod servers;
+mod shipped_broker;
 mod socket;
 mod world;
 
@@ -36,6 +37,7 @@ pub use proxy::{Direction, Proxy};
 pub use reqwest::Method;
 pub use running::{Running, send_signal};
 pub use servers::{DatabaseServer, Edition, KafkaServer};
+pub use shipped_broker::ShippedBroker;
 pub use socket::Socket;
 pub use tokio_rustls::rustls::version as tls_version;
 pub use world::{BuildingPlan, Mode, PASSWORD, USERNAME, World};

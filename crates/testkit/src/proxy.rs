@@ -1,9 +1,11 @@
-//! A TCP proxy on loopback that can hold back one direction or cut all connections.
+//! A TCP proxy on loopback: the network between two parts, which can be cut, held back or slowed.
 
+mod pump;
+
+use pump::{Gates, carry};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -17,17 +19,11 @@ pub enum Direction {
     ToClient,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Gates {
-    hold_to_server: bool,
-    hold_to_client: bool,
-    cuts: u64,
-}
-
 /// What each connection has sent towards the server, in order of connections.
 type Recorded = Arc<Mutex<Vec<Vec<u8>>>>;
 
 /// A way to a server; ends when dropped.
+#[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
     gates: Arc<watch::Sender<Gates>>,
@@ -38,17 +34,23 @@ pub struct Proxy {
 impl Proxy {
     /// Opens a way to the server at 127.0.0.1:`server_port`.
     pub async fn open(server_port: u16) -> Self {
+        Self::start(server_port, false).await
+    }
+
+    /// The same, and keeps what is sent towards the server, also what it holds back: see
+    /// [`Self::sent_to_server`].
+    pub async fn recording(server_port: u16) -> Self {
+        Self::start(server_port, true).await
+    }
+
+    async fn start(server_port: u16, recording: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let gates = Arc::new(watch::Sender::new(Gates::default()));
         let mut tasks = JoinSet::new();
         let recorded = Recorded::default();
-        tasks.spawn(accept(
-            listener,
-            server_port,
-            Arc::clone(&gates),
-            Arc::clone(&recorded),
-        ));
+        let kept = recording.then(|| Arc::clone(&recorded));
+        tasks.spawn(accept(listener, server_port, Arc::clone(&gates), kept));
         Self {
             address,
             gates,
@@ -71,15 +73,31 @@ impl Proxy {
         });
     }
 
-    /// Lets everything through again.
-    pub fn release(&self) {
+    /// Lets a piece of at most 16 KiB through in either direction, and then waits this long.
+    pub fn slow(&self, pause: Duration) {
+        self.gates.send_modify(|gates| gates.pause = pause);
+    }
+
+    /// Cuts every connection, and every new one at once, until [`Self::release`].
+    pub fn refuse(&self) {
         self.gates.send_modify(|gates| {
-            gates.hold_to_server = false;
-            gates.hold_to_client = false;
+            gates.refuse = true;
+            gates.cuts += 1;
         });
     }
 
-    /// The bytes that each connection has sent towards the server, also those held back.
+    /// Lets everything through again, at full speed.
+    pub fn release(&self) {
+        self.gates.send_modify(|gates| {
+            *gates = Gates {
+                cuts: gates.cuts,
+                ..Gates::default()
+            };
+        });
+    }
+
+    /// The bytes that each connection has sent towards the server, also those held back; nothing unless it was
+    /// opened with [`Self::recording`].
     #[must_use]
     pub fn sent_to_server(&self) -> Vec<Vec<u8>> {
         self.recorded.lock().unwrap().clone()
@@ -95,75 +113,28 @@ async fn accept(
     listener: TcpListener,
     server_port: u16,
     gates: Arc<watch::Sender<Gates>>,
-    recorded: Recorded,
+    recorded: Option<Recorded>,
 ) {
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
-        let number = {
+        while connections.try_join_next().is_some() {}
+        let number = recorded.as_ref().map_or(0, |recorded| {
             let mut recorded = recorded.lock().unwrap();
             recorded.push(Vec::new());
             recorded.len() - 1
-        };
-        let (gates, recorded) = (gates.subscribe(), Arc::clone(&recorded));
+        });
+        let (gates, recorded) = (gates.subscribe(), recorded.clone());
+        if gates.borrow().refuse {
+            continue;
+        }
         connections.spawn(async move {
             let Ok(server) = TcpStream::connect(("127.0.0.1", server_port)).await else {
                 return;
             };
-            let record = move |bytes: &[u8]| {
-                recorded.lock().unwrap()[number].extend_from_slice(bytes);
-            };
+            let record = recorded.map(|recorded| {
+                move |bytes: &[u8]| recorded.lock().unwrap()[number].extend_from_slice(bytes)
+            });
             carry(client, server, gates, record).await;
         });
-    }
-}
-
-async fn carry(
-    client: TcpStream,
-    server: TcpStream,
-    gates: watch::Receiver<Gates>,
-    record: impl Fn(&[u8]),
-) {
-    let (from_client, to_client) = client.into_split();
-    let (from_server, to_server) = server.into_split();
-    tokio::select! {
-        () = pump(from_client, to_server, gates.clone(), |it| it.hold_to_server, record) => {}
-        () = pump(from_server, to_client, gates, |it| it.hold_to_client, |_| {}) => {}
-    }
-}
-
-/// Reads on while it holds back, so that what was sent is known; writes nothing after a cut.
-async fn pump(
-    mut from: OwnedReadHalf,
-    mut to: OwnedWriteHalf,
-    mut gates: watch::Receiver<Gates>,
-    held: impl Fn(&Gates) -> bool,
-    record: impl Fn(&[u8]),
-) {
-    let cuts = gates.borrow().cuts;
-    let mut buffer = vec![0; 64 * 1024];
-    let mut waiting = Vec::new();
-    loop {
-        let now = *gates.borrow_and_update();
-        if now.cuts != cuts {
-            return;
-        }
-        if !held(&now) && !waiting.is_empty() {
-            if to.write_all(&waiting).await.is_err() {
-                return;
-            }
-            waiting.clear();
-        }
-        tokio::select! {
-            read = from.read(&mut buffer) => match read {
-                Ok(0) | Err(_) => return,
-                Ok(read) => {
-                    record(&buffer[..read]);
-                    waiting.extend_from_slice(&buffer[..read]);
-                }
-            },
-            changed = gates.changed() => if changed.is_err() {
-                return;
-            },
-        }
     }
 }

@@ -16,7 +16,10 @@ pub struct Running {
 }
 
 impl Running {
-    pub(crate) fn spawn(
+    /// Starts `binary` with these arguments and environment variables beside its own; it writes to the file `log` and
+    /// shows its metrics and readiness on `operations_port`.
+    #[must_use]
+    pub fn spawn(
         binary: &Path,
         arguments: &[&str],
         settings: &BTreeMap<String, String>,
@@ -77,18 +80,23 @@ impl Running {
 
     /// All series of one scrape; waits for a process that has only just been started.
     pub async fn metrics(&self) -> BTreeMap<String, f64> {
-        let text = eventually(async || {
-            let answer = self.operations("/metrics").await?;
-            answer.text().await.map_err(|error| error.to_string())
-        })
-        .await;
-        text.lines()
-            .filter(|line| !line.starts_with('#'))
+        eventually(async || self.scrape().await).await
+    }
+
+    /// All series of one scrape.
+    ///
+    /// # Errors
+    /// When the process does not answer.
+    pub async fn scrape(&self) -> Result<BTreeMap<String, f64>, String> {
+        let answer = self.operations("/metrics").await?;
+        let text = answer.text().await.map_err(|error| error.to_string())?;
+        let series = text.lines().filter(|line| !line.starts_with('#'));
+        Ok(series
             .filter_map(|line| {
                 let (series, value) = line.rsplit_once(' ')?;
                 Some((series.to_owned(), value.parse().ok()?))
             })
-            .collect()
+            .collect())
     }
 
     async fn operations(&self, path: &str) -> Result<reqwest::Response, String> {
@@ -112,6 +120,11 @@ impl Running {
     pub fn stop(&mut self) -> ExitStatus {
         self.signal("TERM");
         self.wait(Duration::from_secs(15))
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
     }
 
     /// Waits for the process to end by itself.
@@ -149,6 +162,33 @@ impl Running {
             .parse::<u64>()
             .unwrap()
             / 1024
+    }
+
+    /// Resident memory now, in KiB.
+    #[must_use]
+    pub fn memory_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        let number = line.unwrap().split_whitespace().nth(1);
+        number.unwrap().parse().unwrap()
+    }
+
+    /// Files and connections that it has open.
+    #[must_use]
+    pub fn open_files(&self) -> usize {
+        let folder = format!("/proc/{}/fd", self.child.id());
+        std::fs::read_dir(folder).unwrap().count()
+    }
+
+    /// The text of `/metrics` and of `/health/ready`.
+    pub async fn told(&self) -> String {
+        let mut all = String::new();
+        for path in ["/metrics", "/health/live", "/health/ready"] {
+            if let Ok(answer) = self.operations(path).await {
+                all += &answer.text().await.unwrap_or_default();
+            }
+        }
+        all
     }
 
     /// The process's number.

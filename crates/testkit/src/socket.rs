@@ -102,6 +102,31 @@ impl Socket {
         self.stream.flush().await
     }
 
+    /// Sends any bytes as they are.
+    ///
+    /// # Errors
+    /// When the connection has ended.
+    pub async fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.write_all(bytes).await?;
+        self.stream.flush().await
+    }
+
+    /// Reads so many bytes.
+    ///
+    /// # Errors
+    /// When the connection ends before.
+    pub async fn receive(&mut self, length: usize) -> io::Result<Vec<u8>> {
+        while self.read.len() < length {
+            let mut buffer = [0; 4_096];
+            let read = self.stream.read(&mut buffer).await?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.read.extend_from_slice(&buffer[..read]);
+        }
+        Ok(self.read.drain(..length).collect())
+    }
+
     /// Sends a GET below `/public-api` and reads its answer.
     ///
     /// # Errors

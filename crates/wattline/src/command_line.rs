@@ -51,7 +51,10 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     match name {
         "serve" => role::run(role::Roles::ALL, &settings()?),
         "bridge" => role::run(role::Roles::BRIDGE, &settings()?),
-        "aggregator" => role::run(role::Roles::AGGREGATOR, &settings()?),
+        "aggregator" => {
+            let from = matches.get_one("from").copied();
+            role::run_again_from(role::Roles::AGGREGATOR, &settings()?, from)
+        }
         "control" => role::run(role::Roles::CONTROL, &settings()?),
         "api" => role::run(role::Roles::API, &settings()?),
         "demo" => demo::run(matches, &settings()?),
@@ -114,11 +117,20 @@ fn command() -> Command {
             "Carries messages from MQTT to Kafka",
             bridge,
         ))
-        .subcommand(with_settings(
-            "aggregator",
-            "Stores what is on Kafka, and folds it into buckets",
-            aggregator,
-        ))
+        .subcommand(
+            with_settings(
+                "aggregator",
+                "Stores what is on Kafka, and folds it into buckets",
+                aggregator,
+            )
+            .arg(
+                Arg::new("from")
+                    .long("from")
+                    .value_name("TIME")
+                    .help("first has everything read again that Kafka took at this time (RFC 3339) or later: what is right stays as it is")
+                    .value_parser(time),
+            ),
+        )
         .subcommand(with_settings(
             "control",
             "Executes what is due, and tells controllers what is desired of them",

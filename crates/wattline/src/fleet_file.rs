@@ -85,6 +85,51 @@ impl FleetFile {
     /// # Errors
     /// One line with the place and the rule that is broken.
     pub fn parse(text: &str) -> Result<Self, String> {
-        serde_json::from_str(text).map_err(|error| error.to_string())
+        serde_json::from_str(text).map_err(|error| without_value(&error.to_string()))
+    }
+}
+
+/// serde's words about a value of the wrong type, without the value: it may be a password that stands in the
+/// wrong place.
+fn without_value(told: &str) -> String {
+    let Some((before, value)) = told.split_once("invalid type: ") else {
+        return told.to_owned();
+    };
+    match (value.split_once(' '), value.rsplit_once(", expected ")) {
+        (Some((kind, _)), Some((_, expected))) => {
+            format!("{before}invalid type: {kind}, expected {expected}")
+        }
+        (Some(_) | None, _) => told.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_the_wrong_place_is_not_repeated() {
+        for (text, expected) in [
+            (
+                r#"{"users": ["secret"]}"#,
+                "invalid type: string, expected struct User",
+            ),
+            (
+                r#"{"users": "secret, expected x"}"#,
+                "invalid type: string, expected a sequence",
+            ),
+            (
+                r#"{"users": [{"username": 5}]}"#,
+                "invalid type: integer, expected a string",
+            ),
+        ] {
+            let told = FleetFile::parse(text).unwrap_err();
+            assert!(
+                told.starts_with(expected) && !told.contains("secret"),
+                "{told}"
+            );
+        }
+        let told = FleetFile::parse(r#"{"usres": []}"#).unwrap_err();
+        assert!(told.contains("usres"), "{told}");
     }
 }

@@ -8,13 +8,17 @@ use std::future::Future;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
+/// What no filter lets through. A parameter of the database's URL that sqlx does not know may be a password, and it
+/// logs it; its slow statements are told with their whole text. rumqttc shows what is subscribed to, and with it
+/// the share group's name, and warns of every answer to a question about a topic that nobody subscribes to; what is
+/// worth telling of a connection comes with its end.
+const NEVER_SAID: &str = "sqlx=off,sqlx_postgres=off,rumqttc::v5::state=off";
+
 /// Starts the log as the settings say.
 pub(crate) fn start_logging(settings: &Settings) -> Result<(), Failure> {
     let format = Format::parse(&settings.choice("log_format")?)
         .ok_or_else(|| settings.unacceptable("log_format", "text or json"))?;
-    // A parameter of the database's URL that sqlx does not know may be a password, and it logs it; its
-    // slow statements are told with their whole text.
-    let filter = format!("{},sqlx=off,sqlx_postgres=off", settings.text("log")?);
+    let filter = format!("{},{NEVER_SAID}", settings.text("log")?);
     logging::init(&filter, format)
         .map_err(|error| settings.unacceptable("log", error.to_string()).into())
 }

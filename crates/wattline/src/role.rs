@@ -3,10 +3,11 @@
 mod servers;
 mod start;
 
-pub(crate) use servers::{cluster, store, topics};
+pub(crate) use servers::{cluster, demands, store, topics};
 
 use crate::failure::Failure;
 use crate::process;
+use domain::time::Timestamp;
 use ops::failure::Fatal;
 use ops::health::Health;
 use ops::metrics::Metrics;
@@ -73,13 +74,25 @@ pub struct Shared {
     pub health: Health,
     /// Tells everybody to stop.
     pub shutdown: Shutdown,
+    /// From when on the aggregator has to read the log again.
+    pub read_again_from: Option<Timestamp>,
 }
 
 /// Runs the roles until SIGTERM or SIGINT.
 pub(crate) fn run(roles: Roles, settings: &Settings) -> Result<(), Failure> {
+    run_again_from(roles, settings, None)
+}
+
+/// The same, and has what Kafka holds from that moment on read again.
+pub(crate) fn run_again_from(
+    roles: Roles,
+    settings: &Settings,
+    read_again_from: Option<Timestamp>,
+) -> Result<(), Failure> {
     process::block_on(async {
         let shared = Shared {
             shutdown: Shutdown::on_signals(),
+            read_again_from,
             ..Shared::default()
         };
         run_until_shutdown(roles, settings, &shared).await

@@ -27,10 +27,11 @@ pub static SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "mqtt_share_group",
-        help: "with it, subscriptions are $share/<group>/… and several bridges share the messages",
+        help: "with it, subscriptions are $share/<group>/… and several bridges share the messages; who knows it can take some",
         default: None,
         kind: Kind::Text,
-        secret: false,
+        // Mosquitto lets every client join every group: only who does not know its name stays out.
+        secret: true,
     },
     Setting {
         key: "mqtt_receive_maximum",
@@ -39,6 +40,16 @@ pub static SETTINGS: &[Setting] = &[
         kind: Kind::Integer {
             min: 1,
             max: 65_535,
+        },
+        secret: false,
+    },
+    Setting {
+        key: "building_message_limit",
+        help: "messages a second of one building in the long run, an hour's worth at once; 0: any number",
+        default: Some("100"),
+        kind: Kind::Integer {
+            min: 0,
+            max: 1_000_000,
         },
         secret: false,
     },
@@ -161,7 +172,11 @@ pub const DATABASE: &[&str] = &["database_url"];
 /// What speaks to the broker.
 pub const MQTT: &[&str] = &["mqtt_url", "mqtt_client_id"];
 /// What takes messages from the broker.
-pub const SUBSCRIPTION: &[&str] = &["mqtt_share_group", "mqtt_receive_maximum"];
+pub const SUBSCRIPTION: &[&str] = &[
+    "mqtt_share_group",
+    "mqtt_receive_maximum",
+    "building_message_limit",
+];
 /// What speaks to the log.
 pub const KAFKA: &[&str] = &[
     "kafka_brokers",
@@ -171,6 +186,8 @@ pub const KAFKA: &[&str] = &[
 ];
 /// What only the aggregator needs.
 pub const AGGREGATOR: &[&str] = &["kafka_group", "raw_retention"];
+/// How long records are kept, for what judges records without the log.
+pub const RAW_RETENTION: &[&str] = &["raw_retention"];
 /// Where the api listens.
 pub const HTTP: &[&str] = &["http_listen"];
 /// What only the api needs besides.

@@ -53,7 +53,7 @@ async fn kafka_of_its_own() -> KafkaServer {
 
 async fn world_behind(kafka: &KafkaServer) -> (World, Proxy) {
     let mut world = World::with_kafka(WATTLINE, Some(kafka), Edition::Plain).await;
-    let proxy = Proxy::open(world.mqtt_port()).await;
+    let proxy = Proxy::recording(world.mqtt_port()).await;
     let url = format!("mqtt://127.0.0.1:{}", proxy.port());
     world.settings.insert("WATTLINE_MQTT_URL".to_owned(), url);
     (world, proxy)

@@ -155,6 +155,7 @@ impl Fixture {
                 traceparent: None,
                 redelivered: false,
                 payload: Vec::new(),
+                kept_as: None,
             },
         });
         let batch = Batch {

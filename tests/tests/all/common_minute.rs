@@ -69,6 +69,7 @@ fn incoming(building: Uuid, number: i64, meter: bool, solar: bool) -> Incoming {
             traceparent: None,
             redelivered: false,
             payload: Vec::new(),
+            kept_as: None,
         },
     }
 }

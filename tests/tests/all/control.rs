@@ -17,6 +17,8 @@ mod site;
 mod state_table;
 #[path = "control/timeouts.rs"]
 mod timeouts;
+#[path = "control/unreadable.rs"]
+mod unreadable;
 
 use domain::control::Outcome;
 use serde_json::{Value, json};

@@ -1,4 +1,13 @@
-//! What is refused is kept, with its own bytes and its reason.
+//! What is refused is kept, with its own bytes and its reason, and replayed after a correction.
+
+#[path = "dead_letters/kept.rs"]
+mod kept;
+#[path = "dead_letters/many.rs"]
+mod many;
+#[path = "dead_letters/races.rs"]
+mod races;
+#[path = "dead_letters/replay.rs"]
+mod replay;
 
 use crate::WATTLINE;
 use crate::records::{meter, now};
@@ -7,12 +16,18 @@ use std::collections::BTreeSet;
 use testkit::{Mode, World, eventually, read_topic, servers};
 use uuid::Uuid;
 
-fn listed(world: &World) -> Vec<Value> {
+/// What `dead-letters list` tells with these arguments.
+fn list(world: &World, arguments: &[&str]) -> Vec<Value> {
+    let list = ["dead-letters", "list", "--format", "json"];
     world
-        .command(&["dead-letters", "list", "--format", "json"])
+        .command(&[&list, arguments].concat())
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
+}
+
+fn listed(world: &World) -> Vec<Value> {
+    list(world, &[])
 }
 
 /// Payload, reason, pointer.

@@ -7,6 +7,8 @@ mod requests;
 #[path = "http_fuzz/wishes.rs"]
 mod wishes;
 
+pub(crate) use bodies::mutated_body;
+
 use crate::contract::{Contract, Operation};
 use crate::openapi::examples::Seeded;
 use rand::SeedableRng;

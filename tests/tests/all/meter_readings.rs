@@ -72,6 +72,7 @@ impl Building {
                 traceparent: None,
                 redelivered: false,
                 payload: Vec::new(),
+                kept_as: None,
             },
         };
         let batch = Batch {

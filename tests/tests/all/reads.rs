@@ -269,6 +269,7 @@ async fn a_reader_never_sees_a_half_applied_batch() {
                     traceparent: None,
                     redelivered: false,
                     payload: Vec::new(),
+                    kept_as: None,
                 },
             });
             let batch = Batch {

@@ -249,6 +249,7 @@ fn incoming(kind: RecordKind, building: Uuid, payload: &str) -> Incoming {
             traceparent: None,
             redelivered: false,
             payload: payload.as_bytes().to_vec(),
+            kept_as: None,
         },
     }
 }

@@ -98,6 +98,7 @@ impl Site {
                 traceparent: None,
                 redelivered: false,
                 payload: Vec::new(),
+                kept_as: None,
             },
         });
         let batch = Batch {

@@ -54,7 +54,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 fn rust_files() -> Vec<PathBuf> {
-    ["crates", "tests", "benches", "fuzz"]
+    ["crates", "tests", "benches", "faults", "fuzz"]
         .iter()
         .flat_map(|folder| files(&root().join(folder), "rs"))
         .collect()
@@ -152,7 +152,7 @@ fn an_outside_library_stays_in_its_room() {
 #[test]
 fn versions_stand_in_the_workspace_manifest_only() {
     let mut folders: Vec<String> = crates().iter().map(|it| format!("crates/{it}")).collect();
-    folders.extend(["benches".to_owned(), "tests".to_owned()]);
+    folders.extend(["benches", "faults", "tests"].map(str::to_owned));
     for folder in folders {
         let manifest = manifest(&folder);
         assert_eq!(
@@ -289,7 +289,7 @@ fn metrics_are_named_by_one_pattern() {
         assert_eq!(row.name.ends_with("_total"), counter, "{}", row.name);
         assert!(row.help.ends_with('.'), "{}", row.help);
     }
-    assert_eq!(Reason::ALL.len(), 10);
+    assert_eq!(Reason::ALL.len(), 12);
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn documents_name_only_commands_and_files_that_exist() {
     for word in readme.split(|it: char| it.is_whitespace() || "`()[],".contains(it)) {
         let path = word.trim_end_matches(['.', ':', '*']);
         let local = [
-            "crates/", "deploy/", "docs/", "schemas/", "tests/", "benches/",
+            "crates/", "deploy/", "docs/", "schemas/", "tests/", "benches/", "faults/",
         ];
         if local.iter().any(|it| path.starts_with(it)) {
             assert!(root().join(path).exists(), "the README names {path}");

@@ -2,6 +2,7 @@
 //! the second.
 
 use super::Consumer;
+use kafka::{Cluster, Trouble};
 use ops::health::Condition;
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
@@ -11,8 +12,8 @@ use rdkafka::consumer::{BaseConsumer, Consumer as _, ConsumerContext};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use rdkafka::types::RDKafkaRespErr;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{Position, Store};
@@ -36,8 +37,16 @@ pub(crate) struct Assignment {
     /// Names the log that the positions belong to: after Kafka was wiped or changed for another one,
     /// the same offsets are other messages.
     cluster: Mutex<String>,
+    /// Of what was read and is not in the database: where each batch begins, and when Kafka received that message.
+    unstored: Mutex<BTreeMap<Partition, BTreeMap<i64, i64>>>,
     /// Committed to the database and not told to Kafka yet.
     committed: Mutex<HashMap<Partition, i64>>,
+    /// Partitions that lie so far back that what is new is to be read first, with their ends.
+    leaps: Mutex<HashMap<Partition, i64>>,
+    /// Messages in stretches that are read besides.
+    backlog: AtomicI64,
+    /// Why Kafka does not answer.
+    pub(crate) trouble: Trouble,
 }
 
 impl Assignment {
@@ -50,8 +59,30 @@ impl Assignment {
             reassign: AtomicBool::new(false),
             next: Mutex::default(),
             cluster: Mutex::default(),
+            unstored: Mutex::default(),
             committed: Mutex::default(),
+            leaps: Mutex::default(),
+            backlog: AtomicI64::new(0),
+            trouble: Trouble::default(),
         }
+    }
+
+    /// A partition whose position is to move to `end` at once; what it passes over is read besides.
+    pub(crate) fn ask_for_leap(&self, partition: Partition, end: i64) {
+        lock(&self.leaps).insert(partition, end);
+    }
+
+    pub(crate) fn take_leaps(&self) -> HashMap<Partition, i64> {
+        std::mem::take(&mut lock(&self.leaps))
+    }
+
+    pub(crate) fn note_backlog(&self, messages: i64) {
+        self.backlog.store(messages.max(0), Ordering::SeqCst);
+    }
+
+    /// Messages in stretches that this process reads besides.
+    pub(crate) fn backlog(&self) -> i64 {
+        self.backlog.load(Ordering::SeqCst)
     }
 
     /// The log that the positions belong to.
@@ -63,11 +94,16 @@ impl Assignment {
         self.epoch.load(Ordering::SeqCst)
     }
 
-    /// The partitions of this process, and where the next batch of each begins.
+    /// The partitions of this process, and the first message of each that is not in the database.
     pub(crate) fn partitions(&self) -> Vec<(Partition, i64)> {
-        lock(&self.next)
-            .iter()
-            .map(|(key, next)| (key.clone(), *next))
+        let next = lock(&self.next).clone();
+        let unstored = lock(&self.unstored);
+        let first = |key: &Partition| unstored.get(key)?.keys().next().copied();
+        next.into_iter()
+            .map(|(key, next)| {
+                let first = first(&key).unwrap_or(next);
+                (key, first)
+            })
             .collect()
     }
 
@@ -113,7 +149,23 @@ impl Assignment {
         }
     }
 
+    /// A batch begins with this message of a partition, which Kafka received at that time (epoch milliseconds).
+    pub(super) fn note_read(&self, partition: &Partition, offset: i64, received: i64) {
+        let mut unstored = lock(&self.unstored);
+        let begins = unstored.entry(partition.clone()).or_default();
+        begins.insert(offset, received);
+    }
+
+    /// When Kafka received the oldest message that was read and is not stored (epoch milliseconds).
+    pub(crate) fn oldest_unstored_millis(&self) -> Option<i64> {
+        let unstored = lock(&self.unstored);
+        unstored.values().flat_map(BTreeMap::values).min().copied()
+    }
+
     pub(crate) fn note_committed(&self, partition: Partition, next: i64) {
+        if let Some(begins) = lock(&self.unstored).get_mut(&partition) {
+            *begins = begins.split_off(&next);
+        }
         lock(&self.committed).insert(partition, next);
     }
 
@@ -140,6 +192,7 @@ impl Assignment {
             .into_iter()
             .map(|it| ((it.topic, it.partition), it.next_offset))
             .collect();
+        lock(&self.unstored).clear();
         self.epoch.fetch_add(1, Ordering::SeqCst);
         tracing::info!(partitions = next.len(), "partitions assigned");
     }
@@ -184,6 +237,7 @@ impl Assignment {
 
     fn revoke(&self, consumer: &BaseConsumer<Context>) {
         lock(&self.next).clear();
+        lock(&self.unstored).clear();
         self.epoch.fetch_add(1, Ordering::SeqCst);
         if let Err(error) = consumer.unassign() {
             tracing::warn!(%error, "partitions cannot be given back");
@@ -207,12 +261,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The consumer's callbacks; they run in the fetching thread, inside `poll`.
 pub(crate) struct Context {
     assignment: Arc<Assignment>,
+    cluster: Cluster,
     kafka: Condition,
 }
 
 impl Context {
-    pub(super) fn new(assignment: Arc<Assignment>, kafka: Condition) -> Self {
-        Self { assignment, kafka }
+    pub(super) fn new(assignment: Arc<Assignment>, cluster: Cluster, kafka: Condition) -> Self {
+        Self {
+            assignment,
+            cluster,
+            kafka,
+        }
     }
 }
 
@@ -223,8 +282,11 @@ impl ClientContext for Context {
     }
 
     fn error(&self, error: KafkaError, reason: &str) {
+        let trouble = &self.assignment.trouble;
+        trouble.note(&error, reason);
         if error.rdkafka_error_code() == Some(RDKafkaErrorCode::AllBrokersDown) {
-            self.kafka.not_ready(reason);
+            let cause = trouble.explain(reason);
+            self.kafka.not_ready(self.cluster.tell(&cause));
         } else {
             tracing::debug!(%error, reason, "kafka consumer");
         }

@@ -6,6 +6,7 @@ fn config() -> Config {
         client_id: "bridge".to_owned(),
         share_group: None,
         receive_maximum: 7,
+        building_message_limit: 0,
         kinds: RecordKind::ALL.to_vec(),
     }
 }

@@ -5,10 +5,10 @@ mod settings;
 mod watch;
 
 use super::{Attempt, Deliveries, Letter};
+use crate::config::Handles;
 use crate::ledger::Ticket;
 use context::{Known, ReportingContext};
 use kafka::Cluster;
-use ops::health::Health;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{Header, OwnedHeaders};
 use rdkafka::producer::{BaseRecord, Producer, PurgeConfig, ThreadedProducer};
@@ -17,6 +17,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::task::JoinSet;
+use watch::Watch;
 use wire::topic::KafkaTopics;
 
 /// How long to wait before a full queue, or topics that are not known yet, are tried again.
@@ -82,8 +83,18 @@ impl KafkaLog {
         Ok(())
     }
 
-    pub(super) fn start(&self, tasks: &mut JoinSet<()>, health: &Health) {
-        tasks.spawn(watch::run(self.clone(), health.condition("kafka")));
+    pub(super) fn start(&self, tasks: &mut JoinSet<()>, handles: &Handles) {
+        let condition = handles.health.condition("kafka");
+        let watch = Watch::new(self.clone(), condition, handles.metrics.clone());
+        tasks.spawn(watch.run());
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.config.cluster.name()
+    }
+
+    pub(super) fn tell(&self, cause: &str) -> String {
+        self.config.cluster.tell(cause)
     }
 
     pub(super) fn hand_over(&self, ticket: Ticket, letter: &Letter) -> Attempt {
@@ -153,7 +164,7 @@ fn producer(
     known: &Arc<Known>,
 ) -> Result<ThreadedProducer<ReportingContext>, WrongOption> {
     settings::producer(config)
-        .create_with_context(ReportingContext(Arc::clone(known)))
+        .create_with_context(ReportingContext::new(Arc::clone(known)))
         .map_err(|error| WrongOption(kafka::describe(&error)))
 }
 

@@ -2,20 +2,22 @@
 
 use super::silence::{REPORT_WITHIN, Silence};
 use crate::config::{Config, EVERY_PACKET_IDENTIFIER, Handles, STABLE_AFTER};
-use crate::connection::{Connector, acknowledge, refused};
+use crate::connection::{Connector, acknowledge, ask, refused};
 use crate::conservation::{Acknowledged, count_abandoned, count_arrival, count_overflow};
 use crate::intake;
 use crate::ledger::{Acknowledgement, Ledger};
+use crate::limit::Limit;
 use crate::log::{Attempt, Log, Outcome};
 use domain::time::Timestamp;
+use mqtt::{Vigil, Watched};
 use ops::failure::Fatal;
 use ops::health::Condition;
-use ops::metrics::Counter;
+use ops::metrics::{Counter, Gauge};
 use ops::retry::Backoff;
 use rumqttc::v5::mqttbytes::QoS;
-use rumqttc::v5::mqttbytes::v5::{Publish, SubAck};
+use rumqttc::v5::mqttbytes::v5::{ConnAck, Publish, SubAck};
 use rumqttc::v5::{AsyncClient, EventLoop};
-use std::time::Duration;
+use std::time::{Duration, Instant as StdInstant};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
@@ -37,12 +39,15 @@ pub(super) struct Bridge {
     connector: Connector,
     log: Log,
     ledger: Ledger,
+    limit: Limit,
     handles: Handles,
     receive_maximum: usize,
     mqtt: Condition,
     delivery: Condition,
     /// When the present connection was confirmed.
     connected_at: Option<Instant>,
+    /// Listens to the broker from the confirmation of the subscription on.
+    vigil: Option<Vigil>,
     between_connections: Backoff,
     /// Nothing is handed over before this moment.
     paused_until: Option<Instant>,
@@ -50,6 +55,8 @@ pub(super) struct Bridge {
     silence: Silence,
     /// When the newest message came in.
     stamped: Timestamp,
+    /// Whether what the broker offers was told.
+    judged: bool,
     /// Whether the present connection has lost messages without a guarantee.
     overflowed: bool,
     /// What the log needs beside this loop; ends with it.
@@ -63,21 +70,24 @@ impl Bridge {
         let delivery = handles.health.condition("delivery");
         delivery.ready();
         let mut tasks = JoinSet::new();
-        log.start(&mut tasks, &handles.health);
+        log.start(&mut tasks, &handles);
         Ok(Self {
             connector,
             log,
             ledger: Ledger::default(),
+            limit: Limit::new(config.building_message_limit),
             handles,
             receive_maximum: usize::from(config.receive_maximum.max(1)),
             mqtt,
             delivery,
             connected_at: None,
+            vigil: None,
             between_connections: Backoff::default(),
             paused_until: None,
             between_attempts: Backoff::default(),
             silence: Silence::default(),
             stamped: Timestamp::from_micros(i64::MIN),
+            judged: false,
             overflowed: false,
             _tasks: tasks,
         })
@@ -91,17 +101,32 @@ impl Bridge {
         self.connected_at.is_some()
     }
 
-    pub(super) fn connected(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+    pub(super) fn connected(
+        &mut self,
+        client: &AsyncClient,
+        answer: &ConnAck,
+    ) -> Result<(), Ended> {
+        if !std::mem::replace(&mut self.judged, true) {
+            self.connector.judge(answer);
+        }
         self.connected_at = Some(Instant::now());
         self.connector.subscribe(client).map_err(Ended::Lost)
     }
 
-    pub(super) fn subscribed(&self, answer: &SubAck) -> Result<(), Ended> {
+    pub(super) fn subscribed(&mut self, answer: &SubAck) -> Result<(), Ended> {
         if let Some(cause) = refused(answer) {
             return Err(Ended::Lost(cause));
         }
+        self.vigil = Some(Vigil::new(StdInstant::now()));
         self.mqtt.ready();
         Ok(())
+    }
+
+    /// Something came from the broker.
+    pub(super) fn hear(&mut self) {
+        if let Some(vigil) = &mut self.vigil {
+            vigil.hear(StdInstant::now());
+        }
     }
 
     /// Enters a message and hands it over.
@@ -120,7 +145,7 @@ impl Bridge {
             qos: publish.qos,
         };
         let received_at = self.stamp();
-        let letter = intake::receive(publish, received_at);
+        let letter = intake::receive(publish, received_at, &mut self.limit, Instant::now());
         self.ledger.arrive(letter, acknowledgement);
         count_arrival(&self.handles.metrics);
         self.hand_over()
@@ -151,7 +176,7 @@ impl Bridge {
                 Attempt::Full => break,
                 Attempt::Refused(cause) => {
                     self.ledger.failed(ticket);
-                    self.pause(cause, 1);
+                    self.pause(&cause, 1);
                     break;
                 }
                 Attempt::Ended(cause) => return Err(Ended::Fatal(Fatal(cause))),
@@ -181,7 +206,7 @@ impl Bridge {
         }
         let failed = last_cause.is_some();
         if let Some(cause) = last_cause {
-            self.pause(cause, failures);
+            self.pause(&cause, failures);
         }
         self.acknowledge(client)?;
         if !failed {
@@ -190,15 +215,54 @@ impl Bridge {
         self.hand_over()
     }
 
-    /// Looks whether the log still reports, since its silence wakes nobody.
-    pub(super) fn look(&mut self) {
+    /// Looks whether the log still reports and the broker still answers, since their silence wakes nobody, and
+    /// whether floods are over.
+    pub(super) fn look(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+        self.tell_floods();
         self.recover();
+        self.tell_oldest();
+        match self.vigil.as_mut().map(|it| it.look(StdInstant::now())) {
+            None => Ok(()),
+            Some(Watched::Well { asked: true }) => Ok(()),
+            Some(Watched::Well { asked: false }) => {
+                self.mqtt.ready();
+                Ok(())
+            }
+            Some(Watched::Ask) => ask(client).map_err(Ended::Lost),
+            // The keep-alive ends the connection, should it last.
+            Some(Watched::Silent) => {
+                let broker = &self.connector.broker;
+                self.mqtt.not_ready(format!("{broker}: {}", Vigil::cause()));
+                Ok(())
+            }
+        }
+    }
+
+    fn tell_floods(&mut self) {
+        self.limit.look(Instant::now());
+        let flooding = u32::try_from(self.limit.flooding()).unwrap_or(u32::MAX);
+        let metrics = &self.handles.metrics;
+        metrics.update(|it| it.set(Gauge::BridgeFloodingBuildings, flooding.into()));
+    }
+
+    /// Tells how old the oldest message in flight is.
+    fn tell_oldest(&self) {
+        let age = self.ledger.oldest_received_at().map_or(0, |received| {
+            self.handles.clock.now_micros() - received.micros()
+        });
+        let age = Duration::from_micros(u64::try_from(age).unwrap_or_default());
+        let gauge = Gauge::BridgeOldestUnacknowledgedSeconds;
+        let metrics = &self.handles.metrics;
+        metrics.update(|update| update.set(gauge, age.as_secs_f64()));
     }
 
     /// Prepares for the next connection; tells how long to wait before it.
     pub(super) fn lose(&mut self, cause: String) -> Duration {
-        self.mqtt.not_ready(cause);
+        let broker = &self.connector.broker;
+        self.mqtt.not_ready(format!("{broker}: {cause}"));
+        self.vigil = None;
         self.abandon();
+        self.tell_oldest();
         if let Some(since) = self.connected_at.take() {
             let metrics = &self.handles.metrics;
             metrics.update(|update| update.add(Counter::BridgeReconnects, 1));
@@ -256,10 +320,10 @@ impl Bridge {
         trouble
     }
 
-    fn pause(&mut self, cause: String, failures: u64) {
+    fn pause(&mut self, cause: &str, failures: u64) {
         let metrics = &self.handles.metrics;
         metrics.update(|update| update.add(Counter::BridgeDeliveryFailures, failures));
-        self.delivery.not_ready(cause);
+        self.delivery.not_ready(self.log.tell(cause));
         // Failures come in swarms: one wait for all of them.
         if self
             .paused_until
@@ -278,7 +342,9 @@ impl Bridge {
         self.between_attempts.reset();
         if silent {
             let seconds = REPORT_WITHIN.as_secs();
-            let cause = format!("a message was handed over and is not confirmed for {seconds} s");
+            let log = self.log.name();
+            let cause =
+                format!("{log}: a message was handed over and is not confirmed for {seconds} s");
             self.delivery.not_ready(cause);
         } else {
             self.delivery.ready();

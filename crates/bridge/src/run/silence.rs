@@ -3,8 +3,9 @@
 use crate::ledger::Ticket;
 use tokio::time::{Duration, Instant};
 
-/// How long the oldest message may wait for its report: far longer than Kafka or the database take.
-pub(super) const REPORT_WITHIN: Duration = Duration::from_secs(5);
+/// How long the oldest message may wait for its report: far longer than Kafka or the database
+/// take, and short enough for an outage to be told within 5 seconds.
+pub(super) const REPORT_WITHIN: Duration = Duration::from_secs(3);
 
 /// Since when the oldest message waits for its report; no clock is read for any other message.
 #[derive(Debug, Default)]
@@ -37,11 +38,11 @@ mod tests {
         let at = |seconds| start + Duration::from_secs(seconds);
         let mut silence = Silence::default();
         assert!(!silence.lasts(Some(Ticket(1)), at(0)));
-        assert!(!silence.lasts(Some(Ticket(1)), at(5)));
+        assert!(!silence.lasts(Some(Ticket(1)), at(3)));
         // Slow, but not silent.
         assert!(!silence.lasts(Some(Ticket(2)), at(6)));
-        assert!(!silence.lasts(Some(Ticket(2)), at(11)));
-        assert!(silence.lasts(Some(Ticket(2)), at(12)));
+        assert!(!silence.lasts(Some(Ticket(2)), at(9)));
+        assert!(silence.lasts(Some(Ticket(2)), at(10)));
         assert!(silence.lasts(Some(Ticket(2)), at(100)));
         assert!(!silence.lasts(Some(Ticket(3)), at(101)));
         assert!(!silence.lasts(None, at(120)));

@@ -45,6 +45,7 @@ impl Stage {
             client_id: "bridge".to_owned(),
             share_group,
             receive_maximum: 10,
+            building_message_limit: 0,
             kinds: vec![RecordKind::Presence],
         };
         let (metrics, health, shutdown) = (Metrics::new(), Health::new(), Shutdown::new());

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 /// The whole desired state of a building, without its revision.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Desired {
     /// All inverters together.
     pub inverters: Option<Inverters>,
@@ -48,6 +49,7 @@ pub enum Fallback {
 
 /// Power of all inverters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Inverters {
     /// Who wished it.
     pub action_uuid: Uuid,
@@ -70,6 +72,7 @@ pub enum BatteryPower {
 
 /// Power of all batteries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Battery {
     /// Who wished it.
     pub action_uuid: Uuid,
@@ -109,6 +112,7 @@ impl GridTargetPower {
 
 /// Power of the grid connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GridTarget {
     /// Who wished it.
     pub action_uuid: Uuid,
@@ -122,6 +126,7 @@ pub struct GridTarget {
 
 /// Charging power of a car socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Socket {
     /// Who wished it.
     pub action_uuid: Uuid,
@@ -135,6 +140,7 @@ pub struct Socket {
 
 /// One setpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SetpointValue {
     /// The setpoint.
     pub sensor_uuid: Uuid,
@@ -144,6 +150,7 @@ pub struct SetpointValue {
 
 /// Setpoints, and what becomes of them when the kill switch fires.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Setpoints {
     /// The newest command.
     pub action_uuid: Uuid,
@@ -155,6 +162,7 @@ pub struct Setpoints {
 
 /// A block of frequency containment reserve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FcrBlock {
     /// Who wished it.
     pub action_uuid: Uuid,

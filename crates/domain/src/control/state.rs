@@ -22,7 +22,7 @@ pub const MOST_ENTRIES: usize = 1_000;
 
 /// What is desired of a building, and what must be remembered besides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct State {
     desired: Desired,
     /// The inverter timeout that was given last, seconds.
@@ -40,6 +40,7 @@ pub struct State {
 /// An action that asked for nothing that stays, such as a cancellation: it is done when the
 /// controller has the document, or over with what it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct WithoutEntry {
     action_uuid: Uuid,
     about: About,

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::KafkaLogin;
 use crate::{
     StartFailure, installed,
     process::{self, Launch, User},
@@ -46,10 +47,17 @@ impl Java {
         })
     }
 
-    /// Makes the data folder that the properties name.
-    pub(super) fn format(&self, properties: &str) -> Result<(), StartFailure> {
+    /// Makes the data folder that the properties name, in which the one user's password is known.
+    pub(super) fn format(
+        &self,
+        properties: &str,
+        login: Option<&KafkaLogin>,
+    ) -> Result<(), StartFailure> {
+        let scram = login.map(|KafkaLogin { user, password, .. }| {
+            format!("SCRAM-SHA-512=[name={user},password={password}]")
+        });
         let tool = "kafka.tools.StorageTool";
-        let arguments = [
+        let mut arguments = vec![
             tool,
             "format",
             "--ignore-formatted",
@@ -58,6 +66,9 @@ impl Java {
             "-c",
             properties,
         ];
+        if let Some(scram) = &scram {
+            arguments.extend(["--add-scram", scram]);
+        }
         process::run(tool, &self.launch(&arguments))
     }
 

@@ -16,6 +16,18 @@ set_tcp_nodelay true
 
 /// Writes the configuration of a broker in `folder`.
 pub(super) fn text(folder: &Path, port: u16, options: &MosquittoOptions) -> String {
+    let mut text = match &options.configuration {
+        Some(whole) => format!("{whole}\n"),
+        None => private(folder, port, options),
+    };
+    if rustix::process::geteuid().is_root() {
+        // It would become the user mosquitto, who may not write to this folder.
+        text.push_str("user root\n");
+    }
+    text
+}
+
+fn private(folder: &Path, port: u16, options: &MosquittoOptions) -> String {
     let mut text = format!(
         "listener {port} 127.0.0.1\n\
          allow_anonymous {}\n\
@@ -37,10 +49,6 @@ pub(super) fn text(folder: &Path, port: u16, options: &MosquittoOptions) -> Stri
         if let Some(path) = path {
             text.push_str(&format!("{key} {}\n", path.display()));
         }
-    }
-    if rustix::process::geteuid().is_root() {
-        // It would become the user mosquitto, who may not write to this folder.
-        text.push_str("user root\n");
     }
     text
 }

@@ -65,6 +65,14 @@ pub(super) fn give(folder: &Path, user: &User) -> Result<(), StartFailure> {
     }
 }
 
+/// Gives one file to that user.
+pub(super) fn give_file(path: &Path, user: &User) -> Result<(), StartFailure> {
+    let User::Other { uid, gid, .. } = user else {
+        return Ok(());
+    };
+    chown(path, Some(*uid), Some(*gid)).map_err(StartFailure::about(path))
+}
+
 fn lets_through(folder: &Path, uid: u32, gid: u32) -> bool {
     let Ok(metadata) = fs::metadata(folder) else {
         return false;

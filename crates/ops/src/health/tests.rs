@@ -19,7 +19,7 @@ fn a_process_is_ready_when_all_of_its_conditions_hold() {
         Report {
             ready: false,
             causes: vec![("database".to_owned(), "connection refused".to_owned())],
-            names: vec!["kafka".to_owned(), "database".to_owned()],
+            names: vec!["kafka", "database"],
         }
     );
     database.ready();

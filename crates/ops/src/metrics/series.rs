@@ -61,6 +61,18 @@ impl Series {
         &self.gauges[gauge as usize]
     }
 
+    /// The gauge's series for `value`, a name in the code: made when first asked for.
+    pub(super) fn labelled_gauge(&self, gauge: Gauge, value: &'static str) -> metrics::Gauge {
+        let row = gauge.row();
+        let Some(label) = row.label else {
+            debug_assert!(false, "{gauge:?} has no label for {value:?}");
+            return self.gauge(gauge).clone();
+        };
+        let labels = vec![metrics::Label::new(label.key, value)];
+        self.recorder
+            .register_gauge(&Key::from_parts(row.name, labels), &METADATA)
+    }
+
     pub(super) fn histogram(&self, histogram: Histogram) -> &metrics::Histogram {
         &self.histograms[histogram as usize]
     }
@@ -102,6 +114,10 @@ fn counters(recorder: &PrometheusRecorder, row: Row) -> Labelled {
 
 fn register_gauge(recorder: &PrometheusRecorder, row: Row) -> metrics::Gauge {
     recorder.describe_gauge(row.name.into(), None, row.help.into());
+    if row.label.is_some() {
+        // Its series come as they are set.
+        return metrics::Gauge::noop();
+    }
     recorder.register_gauge(&Key::from_static_name(row.name), &METADATA)
 }
 

@@ -13,6 +13,7 @@ pub enum Counter {
     BridgeAbandonedMessages,
     BridgeReconnects,
     BridgeDeliveryFailures,
+    BridgeProducerRetries,
     AggregatorConsumedMessages,
     AggregatorStoredMessages,
     AggregatorDuplicateMessages,
@@ -22,9 +23,11 @@ pub enum Counter {
     AggregatorRetries,
     AggregatorDroppedChunks,
     AggregatorDroppedRows,
+    AggregatorSetAsideIntervals,
     ControlTransitions,
     ControlReports,
     ControlPublishedDocuments,
+    ControlRetries,
     ApiRequests,
     ApiRateLimitedRequests,
     ApiRefusedLogins,
@@ -36,11 +39,23 @@ pub enum Counter {
 #[expect(missing_docs, reason = "each variant's row holds its help text")]
 pub enum Gauge {
     BridgeInFlightMessages,
+    BridgeFloodingBuildings,
     AggregatorLagMessages,
+    AggregatorStretchMessages,
     AggregatorRawHorizonSeconds,
     AggregatorRetentionOverdueSeconds,
+    ControlUnreadableStates,
+    BridgeOldestUnacknowledgedSeconds,
+    AggregatorLagSeconds,
+    AggregatorWaitingMarks,
+    AggregatorOldestMarkSeconds,
+    ControlOutboxDocuments,
+    ControlOldestDocumentSeconds,
     ApiConnections,
     Ready,
+    ConditionReady,
+    StartTimeSeconds,
+    BuildInfo,
 }
 
 /// What has a distribution.
@@ -72,11 +87,11 @@ pub struct Row {
 pub struct Label {
     /// The label's name.
     pub key: &'static str,
-    /// All of its values.
+    /// All of its values; none where the series are made as they are set, of names in the code.
     pub values: &'static [&'static str],
 }
 
-/// The reasons for which a message is refused, in the order in which they are told.
+/// The reasons for which a message is refused.
 const REASON: Label = Label {
     key: "reason",
     values: &[
@@ -90,7 +105,22 @@ const REASON: Label = Label {
         "too_old",
         "unknown_sensor",
         "unknown_action",
+        "not_storable",
+        "over_limit",
     ],
+};
+
+/// What a process may need to do its job. Only the conditions that a process has are in its scrape, so
+/// that none looks broken that is nobody's.
+const CONDITION: Label = Label {
+    key: "condition",
+    values: &[],
+};
+
+/// The version of the binary; in the scrape of a process that serves one.
+const VERSION: Label = Label {
+    key: "version",
+    values: &[],
 };
 
 /// Classes of HTTP status codes; 1xx and 3xx included, so that every answer has its place.
@@ -117,13 +147,14 @@ const SECONDS: &[f64] = &[
 
 impl Counter {
     /// All of them, in their order.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 25] = [
         Self::BridgeReceivedMessages,
         Self::BridgeForwardedMessages,
         Self::BridgeDeadLetteredMessages,
         Self::BridgeAbandonedMessages,
         Self::BridgeReconnects,
         Self::BridgeDeliveryFailures,
+        Self::BridgeProducerRetries,
         Self::AggregatorConsumedMessages,
         Self::AggregatorStoredMessages,
         Self::AggregatorDuplicateMessages,
@@ -133,9 +164,11 @@ impl Counter {
         Self::AggregatorRetries,
         Self::AggregatorDroppedChunks,
         Self::AggregatorDroppedRows,
+        Self::AggregatorSetAsideIntervals,
         Self::ControlTransitions,
         Self::ControlReports,
         Self::ControlPublishedDocuments,
+        Self::ControlRetries,
         Self::ApiRequests,
         Self::ApiRateLimitedRequests,
         Self::ApiRefusedLogins,
@@ -159,6 +192,8 @@ impl Counter {
                 "Connections to the broker that were lost."),
             Self::BridgeDeliveryFailures => row("wattline_bridge_delivery_failures_total",
                 "Attempts to hand a message over that failed and are repeated."),
+            Self::BridgeProducerRetries => row("wattline_bridge_producer_retries_total",
+                "Requests to Kafka that its client repeated by itself."),
             Self::AggregatorConsumedMessages => row("wattline_aggregator_consumed_messages_total",
                 "Messages whose fate is committed: stored, duplicate or dead-lettered."),
             Self::AggregatorStoredMessages => row("wattline_aggregator_stored_messages_total",
@@ -177,12 +212,16 @@ impl Counter {
                 "Chunks or partitions of raw records that were dropped since they are kept no longer."),
             Self::AggregatorDroppedRows => row("wattline_aggregator_dropped_rows_total",
                 "Raw records that were deleted one by one since they are kept no longer."),
+            Self::AggregatorSetAsideIntervals => row("wattline_aggregator_set_aside_intervals_total",
+                "Minutes, quarters and days that could not be folded and are tried again later."),
             Self::ControlTransitions => row("wattline_control_transitions_total",
                 "Times that a building's control state was looked at because something was due."),
             Self::ControlReports => row("wattline_control_reports_total",
                 "Reports of controllers that became the fate of actions."),
             Self::ControlPublishedDocuments => row("wattline_control_published_documents_total",
                 "Desired documents that the broker confirmed, repetitions included."),
+            Self::ControlRetries => row("wattline_control_retries_total",
+                "Steps of control that failed and are repeated, and connections to the broker that were lost."),
             Self::ApiRequests => labelled("wattline_api_requests_total",
                 "Requests that were answered, by class of status.", STATUS),
             Self::ApiRateLimitedRequests => row("wattline_api_rate_limited_requests_total",
@@ -197,13 +236,25 @@ impl Counter {
 
 impl Gauge {
     /// All of them, in their order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 18] = [
         Self::BridgeInFlightMessages,
+        Self::BridgeFloodingBuildings,
         Self::AggregatorLagMessages,
+        Self::AggregatorStretchMessages,
         Self::AggregatorRawHorizonSeconds,
         Self::AggregatorRetentionOverdueSeconds,
+        Self::ControlUnreadableStates,
+        Self::BridgeOldestUnacknowledgedSeconds,
+        Self::AggregatorLagSeconds,
+        Self::AggregatorWaitingMarks,
+        Self::AggregatorOldestMarkSeconds,
+        Self::ControlOutboxDocuments,
+        Self::ControlOldestDocumentSeconds,
         Self::ApiConnections,
         Self::Ready,
+        Self::ConditionReady,
+        Self::StartTimeSeconds,
+        Self::BuildInfo,
     ];
 
     /// Its line in the table.
@@ -213,16 +264,40 @@ impl Gauge {
         match self {
             Self::BridgeInFlightMessages => row("wattline_bridge_in_flight_messages",
                 "Messages that were received and are not durable yet."),
+            Self::BridgeFloodingBuildings => row("wattline_bridge_flooding_buildings",
+                "Buildings that sent more than one may within the last minute."),
             Self::AggregatorLagMessages => row("wattline_aggregator_lag_messages",
                 "Messages that wait in the log for the aggregator."),
+            Self::AggregatorStretchMessages => row("wattline_aggregator_stretch_messages",
+                "Those of them that are read besides what comes in now: after an outage, or again."),
             Self::AggregatorRawHorizonSeconds => row("wattline_aggregator_raw_horizon_seconds",
                 "Moment (Unix time) before which raw records are final and dropped."),
             Self::AggregatorRetentionOverdueSeconds => row("wattline_aggregator_retention_overdue_seconds",
                 "Seconds by which raw records are kept longer than they should be."),
+            Self::ControlUnreadableStates => row("wattline_control_unreadable_states",
+                "Buildings whose control state this process cannot read: nothing is done for them."),
+            Self::BridgeOldestUnacknowledgedSeconds => row("wattline_bridge_oldest_unacknowledged_seconds",
+                "Seconds since the oldest message in flight was received; 0 without one."),
+            Self::AggregatorLagSeconds => row("wattline_aggregator_lag_seconds",
+                "Seconds since the oldest message that waits in the log for the aggregator was received; 0 without one."),
+            Self::AggregatorWaitingMarks => row("wattline_aggregator_waiting_marks",
+                "Ended minutes, quarters and days of the whole database that wait to be folded; at most 100,000 are counted."),
+            Self::AggregatorOldestMarkSeconds => row("wattline_aggregator_oldest_mark_seconds",
+                "Seconds for which an ended minute, quarter or day has been seen to wait for being folded; 0 without one."),
+            Self::ControlOutboxDocuments => row("wattline_control_outbox_documents",
+                "Entries of the whole outbox: desired documents that are to be published."),
+            Self::ControlOldestDocumentSeconds => row("wattline_control_oldest_document_seconds",
+                "Seconds for which the oldest entry of the outbox has been seen to wait; 0 without one."),
             Self::ApiConnections => row("wattline_api_connections",
                 "Connections of clients that are open."),
             Self::Ready => row("wattline_ready",
                 "1 when the process can do its job now, otherwise 0."),
+            Self::ConditionReady => labelled("wattline_condition_ready",
+                "1 when this condition of the process's readiness holds, otherwise 0.", CONDITION),
+            Self::StartTimeSeconds => row("wattline_start_time_seconds",
+                "When the process started, in seconds since the epoch."),
+            Self::BuildInfo => labelled("wattline_build_info",
+                "1, with the version of the binary.", VERSION),
         }
     }
 }

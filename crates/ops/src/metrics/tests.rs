@@ -64,6 +64,7 @@ fn what_is_counted_is_in_the_scrape_with_its_help_and_kind() {
         update.set(Gauge::AggregatorLagMessages, 7.0);
         update.raise(Gauge::BridgeInFlightMessages, 5.0);
         update.lower(Gauge::BridgeInFlightMessages, 4.0);
+        update.set_labelled(Gauge::ConditionReady, "kafka", 1.0);
         update.observe(Histogram::ApiRequestSeconds, 0.03);
     });
     metrics.compact();
@@ -76,6 +77,7 @@ fn what_is_counted_is_in_the_scrape_with_its_help_and_kind() {
         "# TYPE wattline_bridge_in_flight_messages gauge",
         "wattline_bridge_in_flight_messages 1",
         "wattline_aggregator_lag_messages 7",
+        "wattline_condition_ready{condition=\"kafka\"} 1",
         "# TYPE wattline_api_request_seconds histogram",
         "wattline_api_request_seconds_bucket{le=\"0.025\"} 0",
         "wattline_api_request_seconds_bucket{le=\"0.05\"} 1",

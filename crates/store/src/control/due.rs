@@ -19,7 +19,8 @@ pub struct Executed {
 }
 
 impl Store {
-    /// Executes what is due at `now` of at most [`CONTROL_LIMIT`] buildings, the longest due first. Any number of processes may do so at once: each building is taken by one.
+    /// Executes what is due at `now` of at most [`CONTROL_LIMIT`] buildings, the longest due first. Any number of
+    /// processes may do so at once: each building is taken by one. What this process cannot read is passed over.
     ///
     /// # Errors
     /// When the database does not take it; nothing has happened then.
@@ -28,12 +29,13 @@ impl Store {
         let rows = sqlx::query(include_str!("../queries/claim_due.sql"))
             .bind(Instant(now))
             .bind(CONTROL_LIMIT)
+            .bind(self.aside.buildings(now))
             .fetch_all(&mut *transaction)
             .await?;
         if rows.is_empty() {
             return Ok(Executed::default());
         }
-        let mut all: Vec<Kept> = rows.iter().map(Kept::of).collect::<Result<_, _>>()?;
+        let mut all = self.aside.sort(rows.iter().map(Kept::by_building), now)?;
         let first_due = first_due(&rows)?;
         kept::with_surroundings(&mut transaction, &mut all, now).await?;
         let until = catch_up(&mut transaction, &mut all, now).await?;

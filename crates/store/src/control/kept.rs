@@ -34,9 +34,34 @@ pub(crate) struct Kept {
     pub(crate) is_new: bool,
 }
 
+/// Why a row of `control_state` was not read.
+pub(crate) enum NotRead {
+    /// The database's answer is none.
+    Failure(StoreFailure),
+    /// The state is none that this binary knows: it may be corrupt, or a newer binary's.
+    Unreadable { building: Uuid, cause: String },
+}
+
+impl From<sqlx::Error> for NotRead {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Failure(error.into())
+    }
+}
+
+impl From<NotRead> for StoreFailure {
+    fn from(not_read: NotRead) -> Self {
+        match not_read {
+            NotRead::Failure(failure) => failure,
+            NotRead::Unreadable { building, cause } => {
+                Self::Permanent(format!("control state of building {building}: {cause}"))
+            }
+        }
+    }
+}
+
 impl Kept {
     /// Reads a row of `control_state`; its surroundings are added by [`with_surroundings`].
-    pub(crate) fn of(row: &PgRow) -> Result<Self, StoreFailure> {
+    pub(crate) fn of(row: &PgRow) -> Result<Self, NotRead> {
         let building = row.try_get("building_uuid")?;
         let state = state(building, row.try_get("state")?)?;
         let Instant(issued_at) = row.try_get("issued_at")?;
@@ -50,6 +75,12 @@ impl Kept {
             is_disabled: false,
             is_new: false,
         })
+    }
+
+    /// As [`Kept::of`], with the building.
+    pub(crate) fn by_building(row: &PgRow) -> Result<(Uuid, Self), NotRead> {
+        let kept = Self::of(row)?;
+        Ok((kept.building, kept))
     }
 
     /// Locks the building's row; `None` when there is no such building. Answers the time too, read when the
@@ -128,9 +159,10 @@ impl Kept {
     }
 }
 
-pub(crate) fn state(building: Uuid, json: serde_json::Value) -> Result<State, StoreFailure> {
-    serde_json::from_value(json).map_err(|error| {
-        StoreFailure::Permanent(format!("control state of building {building}: {error}"))
+pub(crate) fn state(building: Uuid, json: serde_json::Value) -> Result<State, NotRead> {
+    serde_json::from_value(json).map_err(|error| NotRead::Unreadable {
+        building,
+        cause: error.to_string(),
     })
 }
 

@@ -1,10 +1,11 @@
 //! Publishing: which documents are to go out, and that they have.
 
-use crate::control::kept;
+use crate::control::kept::{self, NotRead};
 use crate::instant::Instant;
 use crate::{Store, StoreFailure};
 use domain::control::Desired;
 use domain::time::Timestamp;
+use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Postgres, Row, Transaction};
 use std::time::Duration;
 use uuid::Uuid;
@@ -63,26 +64,33 @@ impl Store {
         at_most: u16,
         now: Timestamp,
     ) -> Result<Option<Publishing>, StoreFailure> {
-        let mut transaction = self.pool.begin().await?;
-        let claimed: Vec<Uuid> =
-            sqlx::query_scalar(include_str!("../queries/claim_publications.sql"))
-                .bind(i64::from(at_most))
-                .bind(Instant(now))
-                .fetch_all(&mut *transaction)
+        loop {
+            let mut transaction = self.pool.begin().await?;
+            let claimed: Vec<Uuid> =
+                sqlx::query_scalar(include_str!("../queries/claim_publications.sql"))
+                    .bind(i64::from(at_most))
+                    .bind(Instant(now))
+                    .bind(self.aside.buildings(now))
+                    .fetch_all(&mut *transaction)
+                    .await?;
+            if claimed.is_empty() {
+                return Ok(None);
+            }
+            sqlx::query(include_str!("../queries/insert_attempts.sql"))
+                .bind(&claimed)
+                .execute(&self.pool)
                 .await?;
-        if claimed.is_empty() {
-            return Ok(None);
+            let read = read(&mut transaction, claimed, now).await?;
+            let publications = self.aside.sort(read.into_iter(), now)?;
+            // All of them may have been set aside: there are others.
+            if !publications.is_empty() {
+                return Ok(Some(Publishing {
+                    transaction,
+                    publications,
+                    since: now,
+                }));
+            }
         }
-        sqlx::query(include_str!("../queries/insert_attempts.sql"))
-            .bind(&claimed)
-            .execute(&self.pool)
-            .await?;
-        let publications = read(&mut transaction, claimed, now).await?;
-        Ok(Some(Publishing {
-            transaction,
-            publications,
-            since: now,
-        }))
     }
 }
 
@@ -160,30 +168,32 @@ async fn read(
     connection: &mut PgConnection,
     claimed: Vec<Uuid>,
     now: Timestamp,
-) -> Result<Vec<Publication>, StoreFailure> {
+) -> Result<Vec<Result<(Uuid, Publication), NotRead>>, StoreFailure> {
     let rows = sqlx::query(include_str!("../queries/publications.sql"))
         .bind(claimed)
         .bind(Instant(now))
         .fetch_all(connection)
         .await?;
-    let publication = |row: &sqlx::postgres::PgRow| {
-        let building = row.try_get("building_uuid")?;
-        let revision: Option<i64> = row.try_get("revision")?;
-        let document = match revision {
-            Some(_) => {
-                let Instant(issued_at) = row.try_get("issued_at")?;
-                let state = kept::state(building, row.try_get("state")?)?;
-                Some((issued_at, state.desired().clone()))
-            }
-            None => None,
-        };
-        Ok(Publication {
-            building,
-            revision: revision.unwrap_or_default(),
-            document,
-            again: row.try_get("again")?,
-            settles: row.try_get("settles")?,
-        })
+    Ok(rows.iter().map(publication).collect())
+}
+
+fn publication(row: &PgRow) -> Result<(Uuid, Publication), NotRead> {
+    let building = row.try_get("building_uuid")?;
+    let revision: Option<i64> = row.try_get("revision")?;
+    let document = match revision {
+        Some(_) => {
+            let Instant(issued_at) = row.try_get("issued_at")?;
+            let state = kept::state(building, row.try_get("state")?)?;
+            Some((issued_at, state.desired().clone()))
+        }
+        None => None,
     };
-    rows.iter().map(publication).collect()
+    let publication = Publication {
+        building,
+        revision: revision.unwrap_or_default(),
+        document,
+        again: row.try_get("again")?,
+        settles: row.try_get("settles")?,
+    };
+    Ok((building, publication))
 }

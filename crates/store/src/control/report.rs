@@ -42,12 +42,13 @@ impl Store {
         let rows = sqlx::query(include_str!("../queries/claim_reported.sql"))
             .bind(Instant(now))
             .bind(CONTROL_LIMIT)
+            .bind(self.aside.buildings(now))
             .fetch_all(&mut *transaction)
             .await?;
         if rows.is_empty() {
             return Ok(0);
         }
-        let mut all: Vec<Kept> = rows.iter().map(Kept::of).collect::<Result<_, _>>()?;
+        let mut all = self.aside.sort(rows.iter().map(Kept::by_building), now)?;
         kept::with_surroundings(&mut transaction, &mut all, now).await?;
         let until = catch_up(&mut transaction, &mut all, now).await?;
         save(&mut transaction, &all, until, now).await?;

@@ -1,6 +1,7 @@
 //! What telemetry shows of actions, made into fates.
 
 use crate::control::fate::{self, Happened};
+use crate::control::kept::NotRead;
 use crate::control::{CONTROL_LIMIT, kept};
 use crate::instant::Instant;
 use crate::{Store, StoreFailure};
@@ -28,15 +29,18 @@ impl Store {
             .bind(after)
             .bind(CONTROL_LIMIT)
             .bind(Instant(now))
+            .bind(self.aside.buildings(now))
             .fetch_all(&mut *transaction)
             .await?;
-        let mut happened = Vec::new();
-        let mut looked_at = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let building = row.try_get("building_uuid")?;
-            looked_at.push(building);
-            happened.extend(seen_of(building, row, now)?);
-        }
+        let looked_at: Vec<Uuid> = rows
+            .iter()
+            .map(|row| row.try_get("building_uuid"))
+            .collect::<Result<_, _>>()?;
+        let seen = looked_at.iter().zip(&rows).map(|(building, row)| {
+            let seen = seen_of(*building, row, now)?;
+            Ok((*building, seen))
+        });
+        let happened = self.aside.sort(seen, now)?.concat();
         fate::happen(&mut transaction, happened).await?;
         sqlx::query(include_str!("../queries/end_watch.sql"))
             .bind(&looked_at)
@@ -51,9 +55,9 @@ impl Store {
     }
 }
 
-fn seen_of(building: Uuid, row: &PgRow, now: Timestamp) -> Result<Vec<Happened>, StoreFailure> {
+fn seen_of(building: Uuid, row: &PgRow, now: Timestamp) -> Result<Vec<Happened>, NotRead> {
     let state = kept::state(building, row.try_get("state")?)?;
-    let column = |name: &str| -> Result<Vec<Option<i32>>, StoreFailure> {
+    let column = |name: &str| -> Result<Vec<Option<i32>>, NotRead> {
         let column: Option<Vec<Option<i32>>> = row.try_get(name)?;
         Ok(column.unwrap_or_default())
     };

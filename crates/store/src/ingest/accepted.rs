@@ -127,6 +127,17 @@ impl<'a> Accepted<'a> {
         Ok(accepted)
     }
 
+    /// How many messages of each kind are to be stored, by [`Record::kind`].
+    pub(super) fn by_kind(&self) -> [usize; Record::KINDS] {
+        [
+            self.telemetry.len(),
+            self.readings.len(),
+            self.key_values.len(),
+            self.reports.len(),
+            self.presence.len(),
+        ]
+    }
+
     fn take(
         &mut self,
         incoming: &'a Incoming,
@@ -141,8 +152,7 @@ impl<'a> Accepted<'a> {
             refuse_old(time, incoming.letter.received_at, raw_retention)?;
         }
         if known.horizon.is_behind(incoming)? {
-            self.beyond_horizon += 1;
-            return Ok(());
+            return self.take_beyond_horizon(incoming);
         }
         match &incoming.record {
             Record::Telemetry(record) => self.telemetry.push((incoming, record)),
@@ -157,6 +167,20 @@ impl<'a> Accepted<'a> {
             }
             Record::Presence { online } => self.presence.push((incoming, *online)),
         }
+        Ok(())
+    }
+}
+
+impl Accepted<'_> {
+    /// What the log brings from before the raw horizon was stored before; of a dead letter that is known to be
+    /// otherwise, and it is too late for it.
+    fn take_beyond_horizon(&mut self, incoming: &Incoming) -> Result<(), Rejection> {
+        if incoming.letter.kept_as.is_some() {
+            let detail = "the records of its time are dropped: its minute is final";
+            let pointer = incoming.record.time().map_or("", |_| "/time");
+            return Err(Rejection::new(Reason::TooOld, pointer, detail));
+        }
+        self.beyond_horizon += 1;
         Ok(())
     }
 }

@@ -54,8 +54,9 @@ pub(super) async fn store(
     }
     raise_latest(connection, newest.into_values().collect()).await?;
     let differing = differing(connection, &again).await?;
-    for message in 0..accepted.key_values.len() {
-        ingested.count(stored.contains(&message), differing.contains(&message));
+    for (message, (incoming, _)) in accepted.key_values.iter().enumerate() {
+        let (new, differs) = (stored.contains(&message), differing.contains(&message));
+        ingested.count(incoming, new, differs);
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ pub(super) async fn store(
     for (incoming, online) in &accepted.presence {
         let identity = (incoming.building, Instant(incoming.letter.received_at));
         let (new, stored) = insert(connection, identity, *online).await?;
-        ingested.count(new, stored != *online);
+        ingested.count(incoming, new, stored != *online);
     }
     Ok(())
 }

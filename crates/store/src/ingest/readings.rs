@@ -52,8 +52,9 @@ pub(super) async fn store(
     }
     registers::store(connection, &register_readings).await?;
     let differing = differing(connection, &again).await?;
-    for message in 0..accepted.readings.len() {
-        ingested.count(stored.contains(&message), differing.contains(&message));
+    for (message, (incoming, _)) in accepted.readings.iter().enumerate() {
+        let (new, differs) = (stored.contains(&message), differing.contains(&message));
+        ingested.count(incoming, new, differs);
     }
     Ok(())
 }

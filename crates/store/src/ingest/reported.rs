@@ -28,10 +28,16 @@ pub(super) async fn store(
     }
     let (first, mut again) = distinguish(&accepted.reports);
     let new = insert(connection, &first).await?;
-    let known = first.into_iter().filter(|(it, _)| !new.contains(it));
-    again.extend(known.map(|(_, message)| message));
-    ingested.stored += new.len() as u64;
-    ingested.duplicates += again.len() as u64;
+    for (identity, message) in first {
+        if new.contains(&identity) {
+            ingested.add_stored(message.0);
+        } else {
+            again.push(message);
+        }
+    }
+    again
+        .iter()
+        .for_each(|(incoming, _)| ingested.add_duplicate(incoming));
     ingested.conflicts += conflicts(connection, &again).await?;
     Ok(())
 }

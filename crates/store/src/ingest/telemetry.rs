@@ -37,7 +37,7 @@ pub(super) async fn store(
         }
     }
     for (incoming, record) in &stored {
-        ingested.count(true, false);
+        ingested.add_stored(incoming);
         for section in Section::ALL {
             if let Some(power_w) = record.measurement(section) {
                 let series = Series::Section(section);
@@ -46,7 +46,9 @@ pub(super) async fn store(
         }
     }
     report_sections(connection, &stored, &accepted.reported_sections).await?;
-    ingested.duplicates += again.len() as u64;
+    again
+        .iter()
+        .for_each(|(incoming, _)| ingested.add_duplicate(incoming));
     ingested.conflicts += conflicts(connection, &again).await?;
     Ok(())
 }

@@ -1,10 +1,11 @@
--- Takes marks of minutes that have ended before $1, at most $2. What is marked again before this
--- transaction commits waits for it, and stays marked.
+-- Takes marks of minutes that have ended before $1, at most $2, but those that wait beyond $3. What is
+-- marked again before this transaction commits waits for it, and stays marked.
 delete from touched_minute
 where (building_uuid, start) in (
     select building_uuid, start
     from touched_minute
     where start < $1
+      and (not_before > $3) is not true
     order by start, building_uuid
     limit $2
     for update skip locked

@@ -11,6 +11,7 @@ join (
 ) queued on queued.building_uuid = publication.building_uuid
 left join control_state state on state.building_uuid = publication.building_uuid
 where (state.due_at <= $2) is not true
+  and publication.building_uuid <> all($3::uuid[])
 order by queued.again, queued.number
 limit $1
 for update of publication skip locked

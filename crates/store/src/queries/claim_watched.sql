@@ -23,6 +23,7 @@ left join lateral (
     ) newest
 ) shown on true
 where state.watched_since is not null and state.building_uuid > $1
+  and state.building_uuid <> all($4::uuid[])
   -- What is due comes first: it may be over.
   and (state.due_at <= $3) is not true
 order by state.building_uuid

@@ -2,9 +2,12 @@
 
 use crate::failure::Failure;
 use kafka::Cluster;
+use kafka::topic::Demands;
 use ops::settings::Settings;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use store::Store;
+use wire::envelope::DEAD_LETTER_BYTES;
 use wire::topic::KafkaTopics;
 
 /// Kafka's topic names have at most 249 characters, and ours add to the prefix.
@@ -40,12 +43,21 @@ pub(crate) fn store(
     statement_timeout: Duration,
 ) -> Result<Store, Failure> {
     let url = settings.text("database_url")?;
-    Store::open_with(&url, connections, statement_timeout).map_err(|_| {
-        settings
-            .unacceptable(
-                "database_url",
-                "postgres://user:password@host:port/database",
-            )
-            .into()
+    Store::open_with(&url, connections, statement_timeout).map_err(|wrong| {
+        let expected = format!("postgres://user:password@host:port/database ({wrong})");
+        settings.unacceptable("database_url", expected).into()
     })
+}
+
+/// What each topic is to be like.
+pub(crate) fn demands(topics: &KafkaTopics, partitions: usize) -> BTreeMap<&str, Demands> {
+    let of = |name| {
+        let dead_letters = name == topics.dead_letters();
+        let demands = Demands {
+            partitions,
+            max_message_bytes: dead_letters.then_some(DEAD_LETTER_BYTES),
+        };
+        (name, demands)
+    };
+    topics.all().into_iter().map(of).collect()
 }

@@ -15,13 +15,15 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use store::STATEMENT_TIMEOUT;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use wire::topic::RecordKind;
 
-/// Connections of the aggregator: one writes, one folds, one looks up positions or probes, one drops.
-const AGGREGATOR_CONNECTIONS: u32 = 4;
+/// Connections of the aggregator: one writes, one folds, one looks up positions or probes, one drops or looks for
+/// stretches, one counts what waits.
+const AGGREGATOR_CONNECTIONS: u32 = 5;
 /// Connections of control: one executes what is due, one publishes and one tells of it, one listens, one keeps
-/// house.
-const CONTROL_CONNECTIONS: u32 = 5;
+/// house, one counts what waits.
+const CONTROL_CONNECTIONS: u32 = 6;
 /// A statement of control takes some milliseconds. It is also how long a building can be held up by a process
 /// that was stopped while it published for it.
 const CONTROL_STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -97,6 +99,7 @@ fn start_bridge(
         client_id: settings.text("mqtt_client_id")?,
         share_group,
         receive_maximum: settings.integer("mqtt_receive_maximum")?,
+        building_message_limit: settings.integer("building_message_limit")?,
         kinds: RecordKind::ALL.to_vec(),
     };
     let handles = bridge::Handles {
@@ -166,6 +169,7 @@ fn start_aggregator(
         partitions: settings.integer("kafka_partitions")?,
         group: settings.text("kafka_group")?,
         raw_retention: settings.duration("raw_retention")?,
+        read_again_from: shared.read_again_from,
     };
     let store = store(settings, AGGREGATOR_CONNECTIONS, STATEMENT_TIMEOUT)?;
     tasks.spawn(aggregator::run(
@@ -187,8 +191,11 @@ fn start_direct(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> Resu
     let (sender, handovers) = tokio::sync::mpsc::channel(receive_maximum);
     start_bridge(settings, shared, tasks, Log::Direct(DirectLog::new(sender)))?;
     let shutdown = shared.shutdown.clone();
+    let mut watching = JoinSet::new();
+    aggregator::watch_database(&store, &handles, &shutdown, &mut watching);
     tasks.spawn(async move {
         direct::run(handovers, writer, shutdown).await;
+        watching.join_all().await;
         Ok(())
     });
     tasks.spawn({

@@ -43,7 +43,7 @@ impl Acted {
     /// The same, where processes reach the broker through a proxy until [`Acted::go_straight`].
     pub(crate) async fn through_proxy() -> (Self, Proxy) {
         let mut world = World::new(WATTLINE, Mode::Direct).await;
-        let proxy = Proxy::open(world.mqtt_port()).await;
+        let proxy = Proxy::recording(world.mqtt_port()).await;
         let through = format!("mqtt://127.0.0.1:{}", proxy.port());
         world.settings.insert(MQTT_URL.to_owned(), through);
         (Self::of(world).await, proxy)

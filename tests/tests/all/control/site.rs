@@ -126,6 +126,7 @@ impl ControlSite {
             traceparent: None,
             redelivered: false,
             payload: Vec::new(),
+            kept_as: None,
         };
         let batch = Batch {
             records: vec![Incoming {

@@ -149,6 +149,7 @@ impl Driver {
             traceparent: None,
             redelivered: false,
             payload: Vec::new(),
+            kept_as: None,
         };
         let batch = Batch {
             records: vec![Incoming {

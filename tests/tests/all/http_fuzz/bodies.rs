@@ -33,7 +33,7 @@ pub(super) fn body(random: &mut ChaCha8Rng, id: &str, known: &Known) -> Value {
 }
 
 /// The body with something done to it.
-pub(super) fn mutated_body(random: &mut ChaCha8Rng, body: &[u8]) -> Vec<u8> {
+pub(crate) fn mutated_body(random: &mut ChaCha8Rng, body: &[u8]) -> Vec<u8> {
     let tree = serde_json::from_slice::<Value>(body).ok();
     match (tree, random.random_range(0..8)) {
         (Some(mut tree), 0..5) => {

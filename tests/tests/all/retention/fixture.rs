@@ -40,6 +40,7 @@ pub(crate) fn incoming(building: Uuid, record: Record, received_at: Timestamp) -
             traceparent: None,
             redelivered: false,
             payload: Vec::new(),
+            kept_as: None,
         },
     }
 }

@@ -22,6 +22,9 @@ const QUEUE_KIB: &str = "131072";
 /// How soon a broker that was away is tried again, at the latest, in milliseconds.
 const RECONNECT_MS: &str = "1000";
 
+/// How often the client tells what it had to repeat, in milliseconds.
+const STATISTICS_MS: &str = "2000";
+
 /// Without an answer for this long, in milliseconds, brokers are looked for from the start.
 const REBOOTSTRAP_MS: &str = "30000";
 
@@ -40,6 +43,7 @@ pub(super) fn producer(config: &KafkaConfig) -> ClientConfig {
         ("queue.buffering.max.messages", &queue.to_string()),
         ("queue.buffering.max.kbytes", QUEUE_KIB),
         ("reconnect.backoff.max.ms", RECONNECT_MS),
+        ("statistics.interval.ms", STATISTICS_MS),
         ("metadata.recovery.rebootstrap.trigger.ms", REBOOTSTRAP_MS),
     ])
 }
