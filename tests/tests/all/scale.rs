@@ -34,9 +34,11 @@ impl Load {
             while !told.load(Ordering::SeqCst) {
                 ticks.tick().await;
                 let time = now();
-                for building in &buildings {
-                    if published.entry(*building).or_default().insert(time) {
-                        controller.telemetry(*building, meter(time, 100)).await;
+                for number in 0..buildings.len() {
+                    let building = buildings[number];
+                    if published.entry(building).or_default().insert(time) {
+                        let payload = meter(time, 100).into_bytes();
+                        controller.telemetry(building, payload).await;
                     }
                 }
             }
