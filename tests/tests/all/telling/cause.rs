@@ -28,7 +28,6 @@ pub(crate) async fn all_tell(cause: &str, affected: &[Affected<'_>]) {
             }
         });
         let told = red.await;
-        println!("{cause}: {:.1} s: {told}", begun.elapsed().as_secs_f64());
         assert!(!told.contains("sesame"), "{told}");
     }
 }
