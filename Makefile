@@ -42,9 +42,11 @@ advisories:
 	CARGO=$(CARGO) deploy/tools/cargo-deny.sh --locked check advisories
 
 # Every fuzz target compiles, and every kept input passes; fuzz/README.md tells how to run them (needs a nightly toolchain).
+# In the house's own folder, so that libraries are built once for both.
+FUZZ_TARGET = $(or $(CARGO_TARGET_DIR),target)
 fuzz-check:
-	$(CARGO) check --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz --bins
-	$(CARGO) test --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz --lib
+	$(CARGO) build --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir $(FUZZ_TARGET) --bins
+	$(CARGO) test --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir $(FUZZ_TARGET) --lib
 
 # Hostile inputs over MQTT and HTTP, half each: `make hostile INPUTS=100000`. `make test` sends a few thousand.
 INPUTS ?= 100000

@@ -1,7 +1,7 @@
 //! One run: everything is started, broken for a while, mended, and judged.
 
 use crate::arena::{Arena, name};
-use crate::fault::{Kind, Role, Shape};
+use crate::fault::{Kind, Part, Role, Shape};
 use crate::judge::{Verdict, judge};
 use crate::ledger::Ledger;
 use crate::load::Load;
@@ -167,8 +167,14 @@ fn start_publishers(plan: &Plan, arena: &Arena, publishing: &Publishing) -> Join
 /// Strikes as planned, and returns when the last one is mended.
 async fn strike_all(arena: &Arena, planned: &[Planned], say: &impl Fn(&str)) -> Outcome<usize> {
     let begun = Instant::now();
-    let strikes = planned.iter().map(|planned| async move {
+    let parts: BTreeMap<Part, tokio::sync::Mutex<()>> = planned
+        .iter()
+        .map(|it| (it.fault.part(), tokio::sync::Mutex::default()))
+        .collect();
+    let strikes = planned.iter().map(|planned| async {
         sleep(planned.at.saturating_sub(begun.elapsed())).await;
+        // To mend the last fault of this part may have taken longer than planned.
+        let _alone = parts[&planned.fault.part()].lock().await;
         say(&format!(
             "{:>7.1} s  {:?} for {:?}",
             begun.elapsed().as_secs_f64(),

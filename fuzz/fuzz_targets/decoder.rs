@@ -1,11 +1,5 @@
-//! Any bytes: the decoder and the schema's validator must agree on whether they are a record, why
-//! they are none, and what every column holds.
+//! See `fuzz::decoder`.
 
 #![no_main]
 
-#[path = "../../crates/wire/tests/decoder/judge.rs"]
-mod judge;
-
-libfuzzer_sys::fuzz_target!(|payload: &[u8]| {
-    judge::agree(payload);
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::decoder::check(input));

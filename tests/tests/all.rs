@@ -122,6 +122,8 @@ mod secrets;
 mod simulated;
 #[path = "all/site.rs"]
 mod site;
+#[path = "all/stretches.rs"]
+mod stretches;
 #[path = "all/telling.rs"]
 mod telling;
 #[path = "all/tokens.rs"]

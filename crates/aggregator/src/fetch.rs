@@ -56,7 +56,7 @@ pub(crate) fn consumer(
         ("auto.offset.reset", "earliest"),
         // Kafka's least: the partitions of one that was killed are served by others within ten seconds.
         ("session.timeout.ms", "6000"),
-        ("heartbeat.interval.ms", "2000"),
+        ("heartbeat.interval.ms", "1000"),
         // A topic made by another process is seen within this.
         ("topic.metadata.refresh.interval.ms", "5000"),
         ("allow.auto.create.topics", "false"),

@@ -13,6 +13,8 @@ use store::{Dropped, Horizon, LogEnd, LogInUse, Store, StoreFailure};
 
 /// Pause between two looks.
 const INTERVAL: Duration = Duration::from_secs(120);
+/// Pause after the database was away, or others had the tables for too long: they waited behind this one too.
+const PAUSE: Duration = Duration::from_secs(20);
 /// How long the horizon may lag behind the clocks before that is told: each midnight takes it some looks.
 const TOLD_AFTER: Duration = Duration::from_secs(3_600);
 /// Longest wait for Kafka's answer to one question.
@@ -73,7 +75,7 @@ pub async fn run(
                 // An outage is told by the conditions of those who write and fold.
                 Err(Unkept::Store(failure)) if failure.is_transient() => {
                     tracing::debug!(%failure, "retention has to wait");
-                    backoff.next_wait()
+                    PAUSE
                 }
                 Err(Unkept::Log(cause)) => {
                     tracing::debug!(cause, "retention has to wait");

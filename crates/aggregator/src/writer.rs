@@ -16,6 +16,9 @@ const SLOW_AFTER: Duration = Duration::from_secs(3);
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(90);
 /// A line of the log a minute, however many messages the database does not take.
 const TOLD_AGAIN_AFTER: Duration = Duration::from_secs(60);
+/// How long finding the messages that the database does not take may go on: two attempts for each message of the
+/// largest batch, of some milliseconds where the database is far away.
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(600);
 /// How long a batch in hand may still take when the process is told to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(7);
 
@@ -68,7 +71,7 @@ impl Writer {
         let mut backoff = Backoff::default();
         loop {
             let attempted_at = Instant::now();
-            let Some(outcome) = self.attempt(batch, shutdown).await else {
+            let Some(outcome) = self.ingest(batch, shutdown).await else {
                 return Err(Unwritten::Stopped);
             };
             match outcome {
@@ -105,11 +108,28 @@ impl Writer {
             .update(|update| update.add(Counter::AggregatorRetries, 1));
     }
 
+    /// The batch whole; where the database refuses that, all but what it does not take.
+    async fn ingest(
+        &self,
+        batch: &Batch,
+        shutdown: &Shutdown,
+    ) -> Option<Result<Ingested, StoreFailure>> {
+        let whole = self.store.ingest_whole(batch, self.raw_retention);
+        match self.attempt(whole, ATTEMPT_TIMEOUT, shutdown).await {
+            Some(Err(StoreFailure::Refused(_))) => {
+                let around = self.store.ingest_around(batch, self.raw_retention);
+                self.attempt(around, SEARCH_TIMEOUT, shutdown).await
+            }
+            outcome => outcome,
+        }
+    }
+
     /// One attempt; nothing when told to stop and the database does not answer in time. One that was
     /// given up has either taken effect or not, and the log's positions know.
     async fn attempt(
         &self,
-        batch: &Batch,
+        ingest: impl Future<Output = Result<Ingested, StoreFailure>>,
+        patience: Duration,
         shutdown: &Shutdown,
     ) -> Option<Result<Ingested, StoreFailure>> {
         let stopped = async {
@@ -126,10 +146,10 @@ impl Writer {
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            outcome = self.store.ingest(batch, self.raw_retention) => Some(outcome),
+            outcome = ingest => Some(outcome),
             () = stopped => None,
             () = slow => None,
-            () = tokio::time::sleep(ATTEMPT_TIMEOUT) => Some(Err(StoreFailure::Transient(
+            () = tokio::time::sleep(patience) => Some(Err(StoreFailure::Transient(
                 "the database does not answer".to_owned(),
             ))),
         }

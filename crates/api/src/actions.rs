@@ -1,6 +1,6 @@
 //! `…/actions/`: what users wish of a building, and what becomes of it.
 
-mod asked;
+pub(crate) mod asked;
 mod shown;
 
 use crate::error::{Problem, Violation};

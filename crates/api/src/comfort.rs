@@ -1,6 +1,6 @@
 //! The comfort read: temperature or humidity of a day by quarters.
 
-mod asked;
+pub(crate) mod asked;
 
 use crate::error::Problem;
 use crate::extract::{Found, Member, Parameters};

@@ -1,6 +1,6 @@
 //! The electricity reads: the building's power, and that of single sensors.
 
-mod asked;
+pub(crate) mod asked;
 mod minute;
 
 use crate::error::Problem;

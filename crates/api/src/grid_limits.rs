@@ -1,6 +1,6 @@
 //! `…/schedules/grid_limits/`: the occurrences of a building's grid limit schedule.
 
-mod asked;
+pub(crate) mod asked;
 
 use crate::error::{Problem, Violation};
 use crate::extract::{Acting, JsonObject, Member, Page, Parameters, PathUuid, item_pointer};

@@ -30,6 +30,7 @@ mod state;
 pub mod tls;
 pub mod token;
 mod turn;
+pub mod untrusted;
 
 pub use config::{Config, Handles};
 pub use limits::REQUEST_TIMEOUT;

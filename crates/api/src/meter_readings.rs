@@ -1,6 +1,6 @@
 //! The meter readings: what the registers of a building read.
 
-mod asked;
+pub(crate) mod asked;
 
 use crate::error::Problem;
 use crate::extract::{Found, Member, Parameters};

@@ -10,7 +10,10 @@
 -- are wholly on one side of it. It only moves forward.
 create table raw_horizon (
     one boolean primary key default true check (one),
-    moment timestamptz not null default '-infinity'
+    moment timestamptz not null default '-infinity',
+    -- How long records were taken when it moved there, microseconds: what is from before it and was received
+    -- within so long has been read.
+    kept_us bigint not null default 0
 );
 
 insert into raw_horizon default values;
@@ -29,10 +32,56 @@ create index presence_by_receipt on presence (received_at);
 
 -- The horizon, that nobody moves until the transaction ends. Two statements, so that the second sees what
 -- was committed while the first one waited.
-create function hold_raw_horizon() returns timestamptz language plpgsql volatile as $$
+create function hold_raw_horizon() returns setof raw_horizon language plpgsql volatile rows 1 as $$
 begin
     perform pg_advisory_xact_lock_shared(hashtextextended('raw_horizon', 0));
-    return (select moment from raw_horizon);
+    return query select * from raw_horizon;
+end
+$$;
+
+-- What follows are functions, so that each is one statement: whoever asks for it may be stopped at any moment,
+-- and must not leave everybody else waiting for a lock. None waits long for its own, since others wait behind.
+
+-- Moves the horizon forward, unless something from before it is still marked; answers whether it has moved.
+-- Nobody stores meanwhile, so a mark that is not seen here does not come either.
+create function move_raw_horizon(to_moment timestamptz, to_kept_us bigint)
+returns boolean language plpgsql volatile set lock_timeout = '1s' as $$
+begin
+    perform pg_advisory_xact_lock(hashtextextended('raw_horizon', 0));
+    update raw_horizon
+    set moment = to_moment, kept_us = to_kept_us
+    where moment < to_moment
+      and not exists (select from touched_minute where start < to_moment)
+      and not exists (select from touched_quarter where start < to_moment)
+      and not exists (select from touched_day where start < to_moment);
+    return found;
+end
+$$;
+
+-- Drops a partition; answers how many were dropped, none while somebody else is dropping.
+create function drop_raw_partition(raw_partition text)
+returns bigint language plpgsql volatile set lock_timeout = '1s' as $$
+begin
+    if not pg_try_advisory_xact_lock(hashtextextended('drop_raw', 0)) or to_regclass(raw_partition) is null then
+        return 0;
+    end if;
+    execute format('drop table %I', raw_partition);
+    return 1;
+end
+$$;
+
+-- The same with the chunks of a hypertable that end at a moment or before it.
+create function drop_raw_chunks(raw_table text, before_moment timestamptz)
+returns bigint language plpgsql volatile set lock_timeout = '1s' as $$
+declare
+    dropped bigint;
+begin
+    if not pg_try_advisory_xact_lock(hashtextextended('drop_raw', 0)) then
+        return 0;
+    end if;
+    execute 'select count(*) from drop_chunks($1::regclass, older_than => $2)'
+        into dropped using raw_table, before_moment;
+    return dropped;
 end
 $$;
 

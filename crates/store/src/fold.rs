@@ -70,7 +70,11 @@ impl Store {
         let mut transaction = self.pool.begin().await?;
         let claimed = claim(&mut transaction, level, now).await?;
         if !claimed.is_empty() {
-            level.fold(&mut transaction, &claimed).await?;
+            if let Err(failure) = level.fold(&mut transaction, &claimed).await {
+                // Now, not some time later: who claims next passes over what is locked still.
+                transaction.rollback().await?;
+                return Err(failure);
+            }
             transaction.commit().await?;
         }
         Ok(Taken {
@@ -86,6 +90,7 @@ impl Store {
         let refused = fold_others(&mut transaction, level, &claimed).await?;
         if let Some((mark, words)) = refused.first() {
             if refused.len() > FEW && refused.len() == claimed.len() {
+                transaction.rollback().await?;
                 return Err(StoreFailure::Refused(words.clone()));
             }
             tracing::warn!(

@@ -120,7 +120,11 @@ impl Store {
         }
     }
 
-    async fn ingest_whole(
+    /// The first half of [`Store::ingest`]: whole, or refused whole.
+    ///
+    /// # Errors
+    /// As [`Store::ingest`].
+    pub async fn ingest_whole(
         &self,
         batch: &Batch,
         raw_retention: Duration,
@@ -133,9 +137,13 @@ impl Store {
         Ok(ingested)
     }
 
-    /// Stores all but the messages that the database does not take: these are found, and become dead letters.
-    /// Still one transaction, so that the positions move with all of it.
-    async fn ingest_around(
+    /// The second half: stores all but the messages that the database does not take; these are found, and become
+    /// dead letters. Still one transaction, so that the positions move with all of it. It takes two short attempts
+    /// for each of them, and some more.
+    ///
+    /// # Errors
+    /// As [`Store::ingest`].
+    pub async fn ingest_around(
         &self,
         batch: &Batch,
         raw_retention: Duration,
@@ -229,20 +237,6 @@ impl Part {
         let new = dead_letter::keep_all(connection, &imported).await?;
         ingested.imported = new.into_iter().map(u64::from).sum();
         Ok(ingested)
-    }
-
-    /// Adds another part of the same batch.
-    fn add(&mut self, other: Self) {
-        let (all, some) = (&mut self.ingested, other.ingested);
-        all.stored += some.stored;
-        all.duplicates += some.duplicates;
-        all.conflicts += some.conflicts;
-        all.beyond_horizon += some.beyond_horizon;
-        all.replayed.extend(some.replayed);
-        self.refused.extend(other.refused);
-        for (all, some) in self.taken.iter_mut().zip(other.taken) {
-            *all += some;
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::migrate::{Edition, installed_edition};
 use crate::raw_tables::RAW_TABLES;
 use crate::{Store, StoreFailure};
 use domain::time::{Interval, Timestamp};
-use sqlx::{Connection, Executor, PgConnection, Row};
+use sqlx::{PgConnection, Row};
 use std::time::Duration;
 
 /// How much longer raw records are kept than they are taken: for clocks that are wrong by an hour, and for messages
@@ -14,9 +14,6 @@ pub const RETENTION_SLACK: Duration = Duration::from_secs(2 * 3_600);
 
 /// Rows that one statement deletes: some tens of milliseconds.
 const CLEARED_AT_ONCE: i64 = 5_000;
-
-/// Waits no longer for a lock than batches may wait behind it, and tries again later.
-const SHORT_WAIT: &str = "set local lock_timeout = '1s'";
 
 /// The end of a partition of the log: the offset of the next message that is written there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,7 +114,7 @@ impl Store {
             due,
             held_back: None,
         };
-        if may > look.moment && advance(&mut connection, may).await? {
+        if may > look.moment && advance(&mut connection, may, raw_retention).await? {
             horizon.moment = may;
         }
         if horizon.moment < due {
@@ -131,7 +128,7 @@ impl Store {
     }
 
     /// Drops what lies before the horizon, as far as the database gives it away at once; the rest is for the
-    /// next time. Only one process does so at a time.
+    /// next time. Pieces are dropped by one process at a time.
     ///
     /// # Errors
     /// When the database does not take it.
@@ -147,9 +144,9 @@ impl Store {
             return Ok(dropped);
         }
         match installed_edition(&mut connection).await? {
-            Edition::Timescale(_) => drop_chunks(&mut connection, before, &mut dropped).await?,
+            Edition::Timescale(_) => dropped.pieces = drop_chunks(&mut connection, before).await?,
             Edition::Plain => {
-                drop_partitions(&mut connection, before, &mut dropped).await?;
+                dropped.pieces = drop_partitions(&mut connection, before).await?;
                 for table in RAW_TABLES {
                     let clear = include_str!("queries/clear_default_partition.sql");
                     let clear = clear.replace("RAW_TABLE", table);
@@ -202,75 +199,53 @@ async fn look(
 
 /// Answers whether the horizon stands at `to` now. Batches hold it while they store
 /// (`hold_raw_horizon`), so it waits for those that are under way.
-async fn advance(connection: &mut PgConnection, to: Timestamp) -> Result<bool, StoreFailure> {
-    let mut transaction = connection.begin().await?;
-    transaction.execute(SHORT_WAIT).await?;
-    sqlx::query("select pg_advisory_xact_lock(hashtextextended('raw_horizon', 0))")
-        .execute(&mut *transaction)
-        .await?;
-    // A statement of its own, so that it sees what those batches have marked.
-    let moved = sqlx::query(include_str!("queries/move_raw_horizon.sql"))
+async fn advance(
+    connection: &mut PgConnection,
+    to: Timestamp,
+    raw_retention: Duration,
+) -> Result<bool, StoreFailure> {
+    let moved = sqlx::query_scalar("select move_raw_horizon($1, $2)")
         .bind(Instant(to))
-        .execute(&mut *transaction)
+        .bind(i64::try_from(raw_retention.as_micros()).unwrap_or(i64::MAX))
+        .fetch_one(connection)
         .await?;
-    transaction.commit().await?;
-    Ok(moved.rows_affected() == 1)
+    Ok(moved)
 }
 
-/// A transaction of the one who drops; `None` while somebody else does.
-async fn only_one(
-    connection: &mut PgConnection,
-) -> Result<Option<sqlx::Transaction<'_, sqlx::Postgres>>, StoreFailure> {
-    let mut transaction = connection.begin().await?;
-    transaction.execute(SHORT_WAIT).await?;
-    let only: bool =
-        sqlx::query_scalar("select pg_try_advisory_xact_lock(hashtextextended('drop_raw', 0))")
-            .fetch_one(&mut *transaction)
-            .await?;
-    Ok(only.then_some(transaction))
-}
-
-async fn drop_chunks(
-    connection: &mut PgConnection,
-    before: Instant,
-    dropped: &mut Dropped,
-) -> Result<(), StoreFailure> {
+/// Answers how many chunks were dropped.
+async fn drop_chunks(connection: &mut PgConnection, before: Instant) -> Result<u64, StoreFailure> {
+    let mut dropped = 0;
     for table in RAW_TABLES {
-        let Some(mut transaction) = only_one(connection).await? else {
-            return Ok(());
-        };
-        let chunks = sqlx::query("select drop_chunks($1::regclass, older_than => $2::timestamptz)")
+        let chunks: i64 = sqlx::query_scalar("select drop_raw_chunks($1, $2)")
             .bind(table)
             .bind(before)
-            .fetch_all(&mut *transaction)
+            .fetch_one(&mut *connection)
             .await?;
-        transaction.commit().await?;
-        dropped.pieces += chunks.len() as u64;
+        dropped += chunks.unsigned_abs();
     }
-    Ok(())
+    Ok(dropped)
 }
 
+/// Answers how many partitions were dropped.
 async fn drop_partitions(
     connection: &mut PgConnection,
     before: Instant,
-    dropped: &mut Dropped,
-) -> Result<(), StoreFailure> {
+) -> Result<u64, StoreFailure> {
     let partitions: Vec<String> =
         sqlx::query_scalar(include_str!("queries/raw_partitions_before.sql"))
             .bind(before)
             .bind(RAW_TABLES.as_slice())
             .fetch_all(&mut *connection)
             .await?;
+    let mut dropped = 0;
     for partition in partitions {
-        let Some(mut transaction) = only_one(connection).await? else {
-            return Ok(());
-        };
-        let drop = format!("drop table if exists {partition}");
-        transaction.execute(drop.as_str()).await?;
-        transaction.commit().await?;
-        dropped.pieces += 1;
+        let one: i64 = sqlx::query_scalar("select drop_raw_partition($1)")
+            .bind(partition)
+            .fetch_one(&mut *connection)
+            .await?;
+        dropped += one.unsigned_abs();
     }
-    Ok(())
+    Ok(dropped)
 }
 
 /// Deletes in small steps all rows that the statement finds.
@@ -281,16 +256,12 @@ async fn clear_rows(
 ) -> Result<u64, StoreFailure> {
     let mut cleared = 0;
     loop {
-        let Some(mut transaction) = only_one(connection).await? else {
-            return Ok(cleared);
-        };
         let deleted = sqlx::query(statement)
             .bind(before)
             .bind(CLEARED_AT_ONCE)
-            .execute(&mut *transaction)
+            .execute(&mut *connection)
             .await?
             .rows_affected();
-        transaction.commit().await?;
         if deleted == 0 {
             return Ok(cleared);
         }

@@ -26,7 +26,7 @@ const TIMEOUT_S: RangeInclusive<i32> = SHORTEST_TIMEOUT_S..=LARGEST_INTEGER;
 
 /// A body that was read: what it asks for, and what is wrong with it so far.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(crate) struct Asked {
     fields: Fields,
     action: Option<Action>,
     found: Found,
@@ -53,7 +53,7 @@ struct KillSwitch {
 
 impl Asked {
     /// Reads a body.
-    pub(super) fn of(mut fields: Fields, now: Timestamp) -> Self {
+    pub(crate) fn of(mut fields: Fields, now: Timestamp) -> Self {
         let mut found = Found::default();
         let place = family::tell(&mut fields);
         let actions = [
@@ -88,7 +88,7 @@ impl Asked {
     }
 
     /// The action, if no rule is broken, those included that need the database.
-    pub(super) fn judge(mut self, facts: Facts<'_>) -> Result<Action, Problem> {
+    pub(crate) fn judge(mut self, facts: Facts<'_>) -> Result<Action, Problem> {
         for (sensor, needed, place) in self.found.sensors {
             match facts.sensors.get(&sensor) {
                 Some(kind) if *kind == needed => {}

@@ -32,7 +32,13 @@ impl<S: Send + Sync> FromRequest<S> for JsonText {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        let bytes = read_in_time(&parts, body).await?;
+        Self::of(read_in_time(&parts, body).await?)
+    }
+}
+
+impl JsonText {
+    /// Reads a body that has come as a whole.
+    pub(crate) fn of(bytes: Vec<u8>) -> Result<Self, Problem> {
         let not_json = || whole_body("not_json", "the body must be JSON");
         let (tree, document) = tree::parse_to_keep(bytes).map_err(|_| not_json())?;
         let Value::Object(properties) = tree else {

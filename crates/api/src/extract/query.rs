@@ -2,6 +2,7 @@
 
 use crate::error::{Problem, Violation};
 use axum::extract::{FromRequestParts, Query};
+use axum::http::Uri;
 use axum::http::request::Parts;
 use domain::time::Timestamp;
 
@@ -48,10 +49,21 @@ impl Parameters {
         }
     }
 
+    /// The parameters of an address.
+    pub(crate) fn of(uri: &Uri) -> Result<Self, Problem> {
+        let Ok(Query(pairs)) = Query::try_from_uri(uri) else {
+            // Any query string is a list of pairs, if need be with empty values.
+            return Err(Problem::Internal(
+                "the query string is no list of pairs".to_owned(),
+            ));
+        };
+        Ok(Self(pairs))
+    }
+
     /// The parameters of a query string.
     #[cfg(test)]
     pub(crate) fn parse(query: &str) -> Self {
-        let uri: axum::http::Uri = format!("/?{query}").parse().unwrap();
+        let uri: Uri = format!("/?{query}").parse().unwrap();
         Self(Query::try_from_uri(&uri).unwrap().0)
     }
 }
@@ -76,13 +88,7 @@ pub(crate) fn epoch_seconds(text: &str) -> Result<Timestamp, BrokenRule> {
 impl<S: Send + Sync> FromRequestParts<S> for Parameters {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let Ok(Query(pairs)) = Query::from_request_parts(parts, state).await else {
-            // Any query string is a list of pairs, if need be with empty values.
-            return Err(Problem::Internal(
-                "the query string is no list of pairs".to_owned(),
-            ));
-        };
-        Ok(Self(pairs))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Self::of(&parts.uri)
     }
 }

@@ -59,7 +59,7 @@ fn told(broken: BrokenRule) -> (&'static str, &'static str, String) {
 
 /// The query of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(crate) struct Listed {
     from: Option<Timestamp>,
     until: Option<Timestamp>,
     /// The last occurrence of the page before.
@@ -68,7 +68,7 @@ pub(super) struct Listed {
 
 impl Listed {
     /// Reads `from`, `until` and `cursor`.
-    pub(super) fn of(parameters: &Parameters) -> Result<Self, Problem> {
+    pub(crate) fn of(parameters: &Parameters) -> Result<Self, Problem> {
         let mut violations: Vec<Violation> = Vec::new();
         let from = parameters.once("from", &mut violations, epoch_seconds);
         let until = parameters.once("until", &mut violations, epoch_seconds);

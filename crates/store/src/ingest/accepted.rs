@@ -52,23 +52,50 @@ type Actions = HashSet<(Uuid, Uuid)>;
 struct Known {
     sensors: Sensors,
     actions: Actions,
-    horizon: Timestamp,
+    horizon: Horizon,
 }
 
-impl Known {
-    /// Whether a message is from before the raw horizon: then its minute is final, and what could tell
-    /// whether it is new is dropped. The horizon moves only to where all that may be new has been read, so it
-    /// can only be one that the log brings again, or a dead letter that is replayed too late. Reports are kept by
-    /// control, longer.
-    fn is_beyond_horizon(&self, incoming: &Incoming) -> bool {
+/// The raw horizon: what is from before it is final, and what could tell whether it is new is dropped.
+struct Horizon {
+    moment: Timestamp,
+    /// How long records were taken when it moved there.
+    kept: Duration,
+}
+
+impl Horizon {
+    /// Nobody moves it until the transaction ends.
+    async fn hold(connection: &mut PgConnection) -> Result<Self, StoreFailure> {
+        let row = sqlx::query("select moment, kept_us from hold_raw_horizon()")
+            .fetch_one(connection)
+            .await?;
+        let moment: Instant = row.try_get("moment")?;
+        let kept_us: i64 = row.try_get("kept_us")?;
+        Ok(Self {
+            moment: moment.0,
+            kept: Duration::from_micros(kept_us.unsigned_abs()),
+        })
+    }
+
+    /// Whether a message is from before it. It moves only to where all has been read that was received in time
+    /// for it, so such a message is one that the log brings again, or a dead letter that is replayed too
+    /// late. Reports are kept by control, longer.
+    ///
+    /// # Errors
+    /// `too_old` when it was not received in time: then it is new, since records are taken longer now than
+    /// before, and its minute is final.
+    fn is_behind(&self, incoming: &Incoming) -> Result<bool, Rejection> {
+        let received_at = incoming.letter.received_at;
         let time = match &incoming.record {
             Record::Telemetry(_) | Record::Readings(_) | Record::KeyValues(_) => {
                 incoming.record.time()
             }
-            Record::Presence { .. } => Some(incoming.letter.received_at),
+            Record::Presence { .. } => Some(received_at),
             Record::Reported(_) => None,
         };
-        time.is_some_and(|time| time < self.horizon)
+        match time.filter(|time| *time < self.moment) {
+            Some(time) => refuse_old(time, received_at, self.kept).map(|()| true),
+            None => Ok(false),
+        }
     }
 }
 
@@ -79,10 +106,7 @@ impl<'a> Accepted<'a> {
         records: &'a [Incoming],
         raw_retention: Duration,
     ) -> Result<Self, StoreFailure> {
-        // Before anything is stored: nobody moves it until the batch is committed.
-        let horizon: Instant = sqlx::query_scalar("select hold_raw_horizon()")
-            .fetch_one(&mut *connection)
-            .await?;
+        let horizon = Horizon::hold(connection).await?;
         let mut accepted = Self {
             reported_sections: lock_buildings(connection, records).await?,
             ..Self::default()
@@ -90,7 +114,7 @@ impl<'a> Accepted<'a> {
         let known = Known {
             sensors: lock_sensors(connection, records).await?,
             actions: known_actions(connection, records).await?,
-            horizon: horizon.0,
+            horizon,
         };
         for incoming in records {
             if let Err(rejection) = accepted.take(incoming, &known, raw_retention) {
@@ -127,7 +151,7 @@ impl<'a> Accepted<'a> {
         if let Some(time) = incoming.record.time() {
             refuse_old(time, incoming.letter.received_at, raw_retention)?;
         }
-        if known.is_beyond_horizon(incoming) {
+        if known.horizon.is_behind(incoming)? {
             return self.take_beyond_horizon(incoming);
         }
         match &incoming.record {

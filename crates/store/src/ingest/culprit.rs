@@ -6,6 +6,7 @@ use crate::dead_letter::Refused;
 use domain::reading::Record;
 use domain::rejection::{Reason, Rejection};
 use sqlx::{Connection as _, PgConnection};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// So many messages of a kind may be at fault though no other of the kind was taken beside them: two or three
@@ -27,8 +28,7 @@ impl From<Culprit<'_>> for Refused {
     }
 }
 
-/// Stores what the database takes, and answers what it does not take: what is refused together is tried in
-/// halves, each behind a savepoint, down to the single message. The order of arrival is kept.
+/// Stores what the database takes, and answers what it does not take.
 pub(super) async fn store_others<'a>(
     connection: &mut PgConnection,
     records: &'a [Incoming],
@@ -38,43 +38,54 @@ pub(super) async fn store_others<'a>(
     sqlx::query("set constraints all immediate")
         .execute(&mut *connection)
         .await?;
-    let mut all = Part::default();
-    let mut culprits = Vec::new();
-    let mut waiting = vec![records];
-    while let Some(some) = waiting.pop() {
-        match attempt(connection, some, raw_retention).await {
-            Ok(part) => all.add(part),
-            Err(StoreFailure::Refused(words)) => match some {
-                [] => return Err(StoreFailure::Refused(words)),
-                [incoming] => culprits.push(Culprit { incoming, words }),
-                _ => {
-                    let (first, second) = some.split_at(some.len() / 2);
-                    waiting.extend([second, first]);
+    let mut savepoint = connection.begin().await?;
+    match Part::store(&mut savepoint, records, raw_retention).await {
+        Ok(part) => {
+            savepoint.commit().await?;
+            return Ok((part, Vec::new()));
+        }
+        Err(StoreFailure::Refused(_)) => savepoint.rollback().await?,
+        Err(failure) => return Err(failure),
+    }
+    let found = search(connection, records, raw_retention).await?;
+    let others = (0..records.len()).filter(|place| !found.contains_key(place));
+    let others: Vec<Incoming> = others.map(|place| records[place].clone()).collect();
+    let part = Part::store(connection, &others, raw_retention).await?;
+    let culprits = found.into_iter().map(|(place, words)| Culprit {
+        incoming: &records[place],
+        words,
+    });
+    Ok((part, culprits.collect()))
+}
+
+/// The places of the messages that the database does not take, with its words: what is refused together is tried in
+/// halves, down to the single message. Each attempt is taken back: rows that one transaction changes thousands of
+/// times are slow to find.
+async fn search(
+    connection: &mut PgConnection,
+    records: &[Incoming],
+    raw_retention: Duration,
+) -> Result<BTreeMap<usize, String>, StoreFailure> {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![(0, records.len())];
+    while let Some((start, end)) = waiting.pop() {
+        let mut savepoint = connection.begin().await?;
+        let attempt = Part::store(&mut savepoint, &records[start..end], raw_retention).await;
+        match attempt {
+            Ok(_) => savepoint.rollback().await?,
+            Err(StoreFailure::Refused(words)) => {
+                savepoint.rollback().await?;
+                if end - start == 1 {
+                    found.insert(start, words);
+                } else {
+                    let middle = start + (end - start) / 2;
+                    waiting.extend([(start, middle), (middle, end)]);
                 }
-            },
+            }
             Err(failure) => return Err(failure),
         }
     }
-    Ok((all, culprits))
-}
-
-async fn attempt(
-    connection: &mut PgConnection,
-    some: &[Incoming],
-    raw_retention: Duration,
-) -> Result<Part, StoreFailure> {
-    let mut savepoint = connection.begin().await?;
-    match Part::store(&mut savepoint, some, raw_retention).await {
-        Ok(part) => {
-            savepoint.commit().await?;
-            Ok(part)
-        }
-        Err(failure @ StoreFailure::Refused(_)) => {
-            savepoint.rollback().await?;
-            Err(failure)
-        }
-        Err(failure) => Err(failure),
-    }
+    Ok(found)
 }
 
 /// A database that refuses everything is at fault itself, and so is one that refuses all of a kind.

@@ -1,5 +1,5 @@
 -- The partitions of the raw tables ($2) that end at $1 or before it. The default one has no end.
-select inhrelid::regclass::text as name
+select relname::text as name
 from pg_inherits
 join pg_class on pg_class.oid = inhrelid
 where inhparent = any(select to_regclass(name) from unnest($2::text[]) as raw (name))

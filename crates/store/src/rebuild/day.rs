@@ -32,7 +32,7 @@ pub(super) async fn rebuild(
     run: Run,
 ) -> Result<(), StoreFailure> {
     // Nobody drops the day's records meanwhile.
-    let horizon: Instant = sqlx::query_scalar("select hold_raw_horizon()")
+    let horizon: Instant = sqlx::query_scalar("select moment from hold_raw_horizon()")
         .fetch_one(&mut *transaction)
         .await?;
     if look.start < horizon.0 {

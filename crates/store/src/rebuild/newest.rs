@@ -24,7 +24,7 @@ pub(super) async fn rebuild(
         ),
     ] {
         let mut transaction = connection.begin().await?;
-        sqlx::query("select hold_raw_horizon()")
+        sqlx::query("select moment from hold_raw_horizon()")
             .execute(&mut *transaction)
             .await?;
         sqlx::query(lock)

@@ -1,10 +1,11 @@
 //! What is kept once, however it comes again.
 
 use crate::WATTLINE;
-use crate::records::now;
+use crate::records::{meter, now};
+use aggregator::batch::judge_again;
 use domain::rejection::{Reason, Rejection};
 use domain::time::Timestamp;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::{Batch, Ingested, Letter, Refused, Store};
 use testkit::{Mode, World};
 use uuid::Uuid;
@@ -92,4 +93,83 @@ async fn a_message_has_one_letter_within_a_batch_and_over_batches_and_is_counted
         .map(|letter| letter["received_at"].as_str().unwrap().to_owned())
         .collect();
     assert!(order.is_sorted(), "{order:?}");
+}
+
+/// A full batch: what the aggregator stores in one transaction.
+const MESSAGES: i64 = 5_000;
+
+/// The quicker of two batches, the second read of which is of another hour.
+async fn quickest(store: &Store, batch: impl Fn(i64) -> Batch) -> Duration {
+    let mut quickest = Duration::MAX;
+    for round in 0..2 {
+        let batch = batch(round);
+        let begun = Instant::now();
+        store.ingest(&batch, RETENTION).await.unwrap();
+        quickest = quickest.min(begun.elapsed());
+    }
+    quickest
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_of_bad_messages_costs_little_more_than_one_of_good_ones() {
+    let world = World::new(WATTLINE, Mode::Direct).await;
+    let building = world.building();
+    let store = store(&world);
+    let begin = now() - 86_400;
+    let of = |building: Uuid, round: i64| -> Vec<Refused> {
+        let letter = |second: i64| {
+            let second = begin + 10_000 * round + second;
+            let payload = meter(second, 5);
+            refused(
+                building,
+                &payload,
+                Timestamp::from_seconds(second),
+                Reason::TooOld,
+            )
+        };
+        (0..MESSAGES).map(letter).collect()
+    };
+    let good = quickest(&store, |round| {
+        judge_again(
+            of(building, round)
+                .into_iter()
+                .map(|it| it.letter)
+                .collect(),
+        )
+    })
+    .await;
+    let bad = quickest(&store, |round| Batch {
+        refused: of(building, round),
+        ..Batch::default()
+    })
+    .await;
+    tell("good", good);
+    tell("bad", bad);
+    assert!(bad < 3 * good, "{bad:?} and {good:?}");
+
+    // Every second one is what the database does not take.
+    sqlx::query(
+        "alter table telemetry_record add check (extract(epoch from time)::bigint % 2 = 0) \
+         not valid",
+    )
+    .execute(&world.database)
+    .await
+    .unwrap();
+    let batch = judge_again(of(building, 2).into_iter().map(|it| it.letter).collect());
+    let begun = Instant::now();
+    let ingested = store.ingest(&batch, RETENTION).await.unwrap();
+    tell("good and poisonous", begun.elapsed());
+    assert_eq!(ingested.stored, MESSAGES.unsigned_abs() / 2);
+    assert_eq!(
+        ingested.dead_lettered[&Reason::NotStorable],
+        MESSAGES.unsigned_abs() / 2
+    );
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "measured figures, shown with --nocapture"
+)]
+fn tell(which: &str, took: Duration) {
+    println!("{MESSAGES} {which} messages in {took:?}");
 }

@@ -294,10 +294,8 @@ async fn replay_says_what_it_wants_and_which_letters_it_refuses() {
     assert_eq!(told(&["--all"], 0), "stored  0\nduplicate  0\nrefused  0\n");
 
     let _serve = world.serve().await;
-    world
-        .controller()
-        .telemetry(Uuid::new_v4(), meter(now(), 1))
-        .await;
+    let controller = world.controller();
+    controller.telemetry(Uuid::new_v4(), meter(now(), 1)).await;
     until_listed(&world, 1).await;
     let id = listed(&world)[0]["id"].to_string();
     let told = told(&[&id], 0);

@@ -69,6 +69,7 @@ async fn received(service: &Running, messages: usize) -> BTreeMap<String, f64> {
     .await
 }
 
+#[expect(clippy::print_stdout, reason = "a figure for whoever runs it")]
 fn flat(service: &Running, early_kib: u64) {
     let late = service.memory_kib();
     println!("memory: {early_kib} KiB after a tenth, {late} KiB at the end");

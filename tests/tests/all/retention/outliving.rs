@@ -1,9 +1,13 @@
 //! What outlives the raw records, and what becomes of those that come again.
 
-use super::fixture::{History, RAW, at, fold, ingest};
+use super::fixture::{History, RAW, at, fold, incoming, ingest};
 use crate::records::now;
+use crate::site::metered;
 use domain::reading::Record;
+use domain::rejection::Reason;
 use domain::time::Interval;
+use std::time::Duration;
+use store::Batch;
 use testkit::Edition;
 
 async fn raw_records_go_and_every_answer_stays(edition: Edition) {
@@ -86,6 +90,29 @@ async fn what_comes_again_after_it_was_dropped_changes_nothing_on_postgresql() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_comes_again_after_it_was_dropped_changes_nothing_on_timescaledb() {
     what_comes_again_after_it_was_dropped_changes_nothing(Edition::Timescale).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_new_but_final_since_records_are_taken_longer_now_is_refused_and_kept() {
+    let history = History::new(Edition::Plain, &[]).await;
+    let store = &history.site.store;
+    history.retain().await;
+    // Ten days late: too old when records were taken for a week.
+    let time = now() - 10 * 86_400;
+    let batch = Batch {
+        records: vec![incoming(
+            history.site.building,
+            metered(at(time), 5),
+            at(now()),
+        )],
+        ..Batch::default()
+    };
+    let month = Duration::from_secs(30 * 86_400);
+    let refused = store.ingest(&batch, month).await.unwrap();
+    assert_eq!(refused.dead_lettered, [(Reason::TooOld, 1)].into());
+    assert_eq!((refused.stored, refused.duplicates), (0, 0));
+    let again = store.ingest(&batch, month).await.unwrap();
+    assert_eq!((again.stored, again.duplicates), (0, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -73,6 +73,47 @@ async fn days_are_dropped_as_partitions_and_what_has_none_row_by_row() {
     assert_eq!(store.make_raw_partitions(ago(2)).await.unwrap(), 3 * 2 - 1);
 }
 
+async fn dropping_gives_way_to_a_reader_that_takes_long(edition: Edition) {
+    let history = History::new(edition, &[]).await;
+    let (store, building) = (&history.site.store, history.site.building);
+    let then = now() - 12 * 86_400;
+    store.make_raw_partitions(at(then)).await.unwrap();
+    ingest(store, building, &[(then, metered(at(then), 5))]).await;
+    super::fixture::fold(store).await;
+    let mut reader = history.site.world.database.begin().await.unwrap();
+    sqlx::query("select count(*) from telemetry_record")
+        .fetch_one(&mut *reader)
+        .await
+        .unwrap();
+    let moved = store
+        .move_raw_horizon(at(now()), KEPT, &LogInUse::default())
+        .await;
+    assert_eq!(moved.unwrap().held_back, None);
+    let failure = store.drop_raw().await.unwrap_err();
+    assert!(failure.is_transient(), "{failure}");
+    // Whoever stores meanwhile waits for neither.
+    let time = now() - 60;
+    assert_eq!(
+        ingest(store, building, &[(time, metered(at(time), 5))])
+            .await
+            .stored,
+        1
+    );
+    reader.rollback().await.unwrap();
+    assert!(store.drop_raw().await.unwrap().pieces > 0);
+    assert_eq!(history.raw_rows("telemetry_record").await, (0, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dropping_gives_way_to_a_reader_that_takes_long_on_postgresql() {
+    dropping_gives_way_to_a_reader_that_takes_long(Edition::Plain).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dropping_gives_way_to_a_reader_that_takes_long_on_timescaledb() {
+    dropping_gives_way_to_a_reader_that_takes_long(Edition::Timescale).await;
+}
+
 /// Rows of an earlier release, over twenty days until now.
 const EARLIER: &str = "
     insert into building (uuid, name) values ('00000000-0000-4000-8000-00000000000a', 'Depot');

@@ -28,6 +28,10 @@ pub(crate) async fn all_tell(cause: &str, affected: &[Affected<'_>]) {
             }
         });
         let told = red.await;
+        #[expect(clippy::print_stdout, reason = "a figure for whoever runs it")]
+        {
+            println!("{cause}: {:.1} s: {told}", begun.elapsed().as_secs_f64());
+        }
         assert!(!told.contains("sesame"), "{told}");
     }
 }

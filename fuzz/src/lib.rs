@@ -1,0 +1,11 @@
+//! What each fuzz target asserts, as functions of bytes, so that kept inputs are held against them without a fuzzer too.
+
+pub mod action;
+pub mod decoder;
+pub mod envelope;
+pub mod fleet_file;
+pub mod query;
+pub mod token;
+
+#[cfg(test)]
+mod kept;
