@@ -17,10 +17,13 @@ const SERVED: Duration = Duration::from_secs(10);
 /// Each building publishes so often.
 const EVERY: Duration = Duration::from_secs(1);
 
+/// The times of what each building has published.
+type Published = BTreeMap<Uuid, BTreeSet<i64>>;
+
 /// A load that goes on until it is told to stop: one record a second for each building.
 struct Load {
     stop: Arc<AtomicBool>,
-    task: JoinHandle<BTreeMap<Uuid, BTreeSet<i64>>>,
+    task: JoinHandle<(Controller, Published)>,
 }
 
 impl Load {
@@ -29,28 +32,29 @@ impl Load {
         let told = Arc::clone(&stop);
         #[expect(clippy::disallowed_methods, reason = "ended by stop")]
         let task = tokio::spawn(async move {
-            let mut published: BTreeMap<Uuid, BTreeSet<i64>> = BTreeMap::new();
+            let mut published = Published::new();
             let mut ticks = tokio::time::interval(EVERY);
             while !told.load(Ordering::SeqCst) {
                 ticks.tick().await;
                 let time = now();
-                for number in 0..buildings.len() {
-                    let building = buildings[number];
+                for building in &buildings {
+                    let building = *building;
                     if published.entry(building).or_default().insert(time) {
                         let payload = meter(time, 100).into_bytes();
                         controller.telemetry(building, payload).await;
                     }
                 }
             }
-            controller.confirmed().await;
-            published
+            (controller, published)
         });
         Self { stop, task }
     }
 
-    async fn stop(self) -> BTreeMap<Uuid, BTreeSet<i64>> {
+    async fn stop(self) -> Published {
         self.stop.store(true, Ordering::SeqCst);
-        self.task.await.unwrap()
+        let (controller, published) = self.task.await.unwrap();
+        controller.confirmed().await;
+        published
     }
 }
 
