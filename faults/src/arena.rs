@@ -1,6 +1,7 @@
 //! The parts and the network between them: real servers, real processes, a proxy on every way.
 
 mod process;
+mod release;
 mod routes;
 
 use crate::broken_disk::SmallDisk;
@@ -12,6 +13,7 @@ use embedded::{
     PostgresOptions,
 };
 use process::Process;
+pub use release::Release;
 use routes::Routes;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -36,17 +38,17 @@ pub struct Arena {
     database: Arc<Mutex<Postgres>>,
     broker: Arc<Mutex<Mosquitto>>,
     pub(crate) disk: Option<SmallDisk>,
-    binary: PathBuf,
+    release: Arc<Release>,
     settings: BTreeMap<String, String>,
     folder: TempDir,
 }
 
 impl Arena {
-    /// Starts servers and processes; `binary` is the `wattline` to strike.
+    /// Starts servers and processes of a release.
     ///
     /// # Errors
     /// When a server or a process cannot be started.
-    pub async fn start(binary: PathBuf, shape: Shape, buildings: usize) -> Outcome<Self> {
+    pub async fn start(release: Release, shape: Shape, buildings: usize) -> Outcome<Self> {
         let folder = embedded::temporary_folder()?;
         let database_folder = folder.path().join("database");
         std::fs::create_dir(&database_folder)?;
@@ -87,7 +89,7 @@ impl Arena {
             database: Arc::new(Mutex::new(database)),
             broker: Arc::new(Mutex::new(broker)),
             disk,
-            binary,
+            release: Arc::new(release),
             settings,
             folder,
         };
@@ -120,13 +122,23 @@ impl Arena {
     /// # Errors
     /// What the command said that has failed.
     pub fn command(&self, arguments: &[&str]) -> Outcome<String> {
-        let mut command = Command::new(&self.binary);
+        let mut command = Command::new(self.release.current());
         let output = command.args(arguments).envs(&self.settings).output()?;
         if output.status.success() {
             return Ok(String::from_utf8(output.stdout)?);
         }
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         Err(format!("wattline {}: {said}", arguments.join(" ")).into())
+    }
+
+    /// Brings the schema up to date while everything runs; whatever starts from now on is of the new release.
+    pub(crate) fn upgrade(&self) -> Outcome<()> {
+        self.release.upgrade();
+        self.command(&["migrate"]).map(drop)
+    }
+
+    pub(crate) fn is_to_be_upgraded(&self) -> bool {
+        self.release.is_old()
     }
 
     fn process(&self, role: Role) -> Outcome<Process> {
@@ -140,7 +152,7 @@ impl Arena {
         }
         let logs = self.folder.path().join(name);
         std::fs::create_dir(&logs)?;
-        Process::start(self.binary.clone(), role, settings, logs, clock)
+        Process::start(Arc::clone(&self.release), role, settings, logs, clock)
     }
 
     /// One of our processes, for as long as somebody holds it.

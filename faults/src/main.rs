@@ -4,6 +4,7 @@
 
 use clap::Parser;
 use faults::Outcome;
+use faults::arena::Release;
 use faults::run::{Plan, run};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -37,6 +38,10 @@ struct Arguments {
     /// The `wattline` to strike; the one beside this program when left out.
     #[arg(long)]
     binary: Option<PathBuf>,
+    /// An older `wattline` to begin with: the schema is brought up to date in the middle, and processes as they are
+    /// started again.
+    #[arg(long)]
+    upgrade_from: Option<PathBuf>,
     /// Where to write the summary as JSON.
     #[arg(long)]
     summary: Option<PathBuf>,
@@ -99,7 +104,8 @@ async fn go(arguments: Arguments) -> Outcome<bool> {
         Some(binary) => binary,
         None => std::env::current_exe()?.with_file_name("wattline"),
     };
-    let summary = run(&plan, binary, |line| println!("{line}")).await?;
+    let release = Release::new(binary, arguments.upgrade_from);
+    let summary = run(&plan, release, |line| println!("{line}")).await?;
     print!("{summary}");
     if let Some(path) = arguments.summary {
         std::fs::write(path, format!("{:#}\n", summary.json()))?;

@@ -1,6 +1,6 @@
 //! One run: everything is started, broken for a while, mended, and judged.
 
-use crate::arena::{Arena, name};
+use crate::arena::{Arena, Release, name};
 use crate::fault::{Kind, Part, Role, Shape};
 use crate::judge::{Verdict, judge};
 use crate::ledger::Ledger;
@@ -14,7 +14,6 @@ use crate::{Outcome, clocks};
 use domain::time::Timestamp;
 use sqlx::{PgPool, Row as _};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -65,13 +64,13 @@ impl Plan {
     }
 }
 
-/// Makes the run; `binary` is the `wattline` that is struck. What was found is in the summary; `say` is told how far
+/// Makes the run with the `wattline` of a release. What was found is in the summary; `say` is told how far
 /// it is.
 ///
 /// # Errors
 /// When it could not be made to its end: a server cannot be started or mended.
-pub async fn run(plan: &Plan, binary: PathBuf, say: impl Fn(&str)) -> Outcome<Summary> {
-    let mut arena = Arena::start(binary, plan.shape, plan.buildings).await?;
+pub async fn run(plan: &Plan, release: Release, say: impl Fn(&str)) -> Outcome<Summary> {
+    let mut arena = Arena::start(release, plan.shape, plan.buildings).await?;
     let outcome = run_in(plan, &arena, &say).await;
     let failed = outcome.as_ref().is_ok_and(|it| !it.is_clean()) || outcome.is_err();
     let kept = failed.then(|| arena.keep_logs());
@@ -98,8 +97,10 @@ async fn run_in(plan: &Plan, arena: &Arena, say: &impl Fn(&str)) -> Outcome<Summ
     let struck = {
         let watching = watch(arena, &publishing.ledger, &violations, &looks);
         let striking = strike_all(arena, &planned, say);
+        let upgrading = upgrade(arena, plan.length / 3, say);
+        let both = async { futures_util::future::try_join(striking, upgrading).await };
         tokio::select! {
-            struck = striking => struck?,
+            both = both => both?.0,
             () = watching => return Err("the watch ended".into()),
         }
     };
@@ -188,6 +189,25 @@ async fn strike_all(arena: &Arena, planned: &[Planned], say: &impl Fn(&str)) -> 
     });
     futures_util::future::try_join_all(strikes).await?;
     Ok(planned.len())
+}
+
+/// With an old release: brings the schema up to date in the middle of everything. Processes follow as they are
+/// started again.
+async fn upgrade(arena: &Arena, after: Duration, say: &impl Fn(&str)) -> Outcome<()> {
+    if !arena.is_to_be_upgraded() {
+        return Ok(());
+    }
+    sleep(after).await;
+    let begun = Instant::now();
+    // The database may be struck just now.
+    while let Err(error) = tokio::task::block_in_place(|| arena.upgrade()) {
+        if begun.elapsed() > RECOVERY {
+            return Err(error);
+        }
+        sleep(LOOK).await;
+    }
+    say("the schema is that of the new release");
+    Ok(())
 }
 
 async fn all_ready(arena: &Arena) -> Outcome<()> {

@@ -1,11 +1,12 @@
 //! One process of ours, killed and started again many times.
 
-use super::name;
+use super::{Release, name};
 use crate::fault::Role;
 use crate::{Outcome, clocks};
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use testkit::Running;
 
@@ -14,7 +15,7 @@ const JUST_STARTED: Duration = Duration::from_secs(2);
 
 /// A slot that a process has, with or without one in it.
 pub(crate) struct Process {
-    binary: PathBuf,
+    release: Arc<Release>,
     role: Role,
     settings: BTreeMap<String, String>,
     logs: PathBuf,
@@ -27,14 +28,14 @@ pub(crate) struct Process {
 
 impl Process {
     pub(super) fn start(
-        binary: PathBuf,
+        release: Arc<Release>,
         role: Role,
         settings: BTreeMap<String, String>,
         logs: PathBuf,
         clock: PathBuf,
     ) -> Outcome<Self> {
         let mut process = Self {
-            binary,
+            release,
             role,
             settings,
             logs,
@@ -62,7 +63,7 @@ impl Process {
         let log = self.logs.join(format!("{}.log", self.starts));
         let port = embedded::free_port()?;
         self.running = Some(Running::spawn(
-            &self.binary,
+            self.release.current(),
             &[command],
             &self.settings,
             log,
