@@ -69,7 +69,7 @@ pub enum Fault {
     KillKafka,
     /// SIGSTOP, and SIGCONT.
     FreezeKafka,
-    /// The topics want more replicas in sync than there are: Kafka answers and takes nothing.
+    /// The topics take no message as large as ours: Kafka answers and takes nothing.
     RefuseWrites,
     /// SIGKILL of all of PostgreSQL's processes, and restarted.
     KillDatabase,

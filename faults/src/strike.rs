@@ -19,6 +19,9 @@ const REFUSING: [&str; 3] = [
     "wattline.readings",
     "wattline.keyvalues",
 ];
+/// Smaller than any record with its headers, and Kafka's default.
+const REFUSED_BYTES: &str = "64";
+const TAKEN_BYTES: &str = "1048588";
 /// How long a question to a server may take that is expected to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long each piece is held back on a slow way.
@@ -133,24 +136,25 @@ fn broker_thawed(broker: &mut Mosquitto) -> Outcome<()> {
 }
 
 async fn refuse_writes(arena: &Arena, lasts: Duration) -> Outcome<()> {
-    want_replicas(arena, "2").await?;
+    take_at_most(arena, REFUSED_BYTES).await?;
     sleep(lasts).await;
-    want_replicas(arena, "1").await
+    take_at_most(arena, TAKEN_BYTES).await
 }
 
-/// With one broker and two replicas wanted in sync, a write that waits for all of them is refused.
-async fn want_replicas(arena: &Arena, count: &str) -> Outcome<()> {
+/// Sets the largest message that the topics take. (More replicas than there are would refuse nothing: Kafka wants no more in
+/// sync than a partition has.)
+async fn take_at_most(arena: &Arena, bytes: &str) -> Outcome<()> {
     let admin: AdminClient<DefaultClientContext> = ClientConfig::new()
         .set("bootstrap.servers", arena.kafka_brokers())
         .create()?;
     let options = AdminOptions::new().operation_timeout(Some(PATIENCE));
     let topics = REFUSING.iter().map(|topic| {
         let topic = ResourceSpecifier::Topic(topic);
-        AlterConfig::new(topic).set("min.insync.replicas", count)
+        AlterConfig::new(topic).set("max.message.bytes", bytes)
     });
     let topics: Vec<AlterConfig<'_>> = topics.collect();
     for altered in admin.alter_configs(&topics, &options).await? {
-        altered.map_err(|(_, error)| format!("min.insync.replicas: {error}"))?;
+        altered.map_err(|(_, error)| format!("max.message.bytes: {error}"))?;
     }
     Ok(())
 }

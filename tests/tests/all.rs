@@ -116,6 +116,8 @@ mod reported;
 mod restarts;
 #[path = "all/retention.rs"]
 mod retention;
+#[path = "all/scale.rs"]
+mod scale;
 #[path = "all/secrets.rs"]
 mod secrets;
 #[path = "all/simulated.rs"]

@@ -177,7 +177,8 @@ impl Hand {
         }
     }
 
+    /// A batch that is as large as one may be still gets one more for company: all of it may be of one building.
     fn is_full(&self) -> bool {
-        self.batch.records.len() >= BATCH_MESSAGES
+        self.batch.records.len() > BATCH_MESSAGES
     }
 }

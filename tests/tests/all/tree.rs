@@ -318,3 +318,23 @@ fn documents_name_only_commands_and_files_that_exist() {
         }
     }
 }
+
+#[test]
+fn every_test_that_the_promises_name_exists() {
+    let promises = std::fs::read_to_string(root().join("docs/promises.md")).unwrap();
+    let named = promises.split('`').skip(1).step_by(2);
+    let mut seen = 0;
+    for name in named.filter(|it| it.contains("::")) {
+        let (module, test) = name.rsplit_once("::").unwrap();
+        let path = module.replace("::", "/");
+        let file = root().join("tests/tests/all").join(format!("{path}.rs"));
+        let text = std::fs::read_to_string(&file);
+        let text = text.unwrap_or_else(|_| panic!("{name}: no {}", file.display()));
+        assert!(
+            test.is_empty() || text.contains(&format!("fn {test}(")),
+            "{name}"
+        );
+        seen += 1;
+    }
+    assert!(seen > 30, "{seen} tests are named");
+}

@@ -1,4 +1,5 @@
--- Compare-and-set: whoever does not know how far a stretch is read cannot move it. One that is read to its end is gone.
+-- Compare-and-set: whoever does not know how far a stretch is read cannot move it. One that is read to its
+-- end is gone.
 with moved as (
     select *
     from unnest($2::text[], $3::integer[], $4::bigint[], $5::bigint[], $6::bigint[])

@@ -1,5 +1,5 @@
--- How many minutes, quarters and days have ended (before $1, $2, $3) and are still marked. Each count stops at
--- 100,000, so that it costs little also when folding is far behind.
+-- How many minutes, quarters and days have ended (before $1, $2, $3) and are still marked. Each count stops
+-- at 100,000, so that it costs little also when folding is far behind.
 select
     (select count(*) from (select from touched_minute where start < $1 limit 100000) minutes)
     + (select count(*) from (select from touched_quarter where start < $2 limit 100000) quarters)
