@@ -35,7 +35,7 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	CARGO=$(CARGO) deploy/tools/cargo-deny.sh --locked check licenses bans sources
-	CARGO=$(CARGO) deploy/tools/cargo-deny.sh --locked --manifest-path fuzz/Cargo.toml --config deny.toml check licenses bans sources
+	CARGO=$(CARGO) deploy/tools/cargo-deny.sh --manifest-path fuzz/Cargo.toml --config deny.toml check licenses bans sources
 
 # Whether a library that is built in has become known as unsafe: asks the open internet for what is known today.
 advisories:
@@ -45,8 +45,8 @@ advisories:
 # In the house's own folder, so that libraries are built once for both.
 FUZZ_TARGET = $(or $(CARGO_TARGET_DIR),target)
 fuzz-check:
-	$(CARGO) build --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir $(FUZZ_TARGET) --bins
-	$(CARGO) test --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir $(FUZZ_TARGET) --lib
+	$(CARGO) build --quiet --manifest-path fuzz/Cargo.toml --target-dir $(FUZZ_TARGET) --bins
+	$(CARGO) test --quiet --manifest-path fuzz/Cargo.toml --target-dir $(FUZZ_TARGET) --lib
 
 # Hostile inputs over MQTT and HTTP, half each: `make hostile INPUTS=100000`. `make test` sends a few thousand.
 INPUTS ?= 100000
