@@ -17,6 +17,9 @@ const BURST: Duration = Duration::from_secs(3_600);
 /// among them is not limited; so many at once are no single building's flood.
 const MOST_BUILDINGS: usize = 100_000;
 
+/// Where all of them are busy, full buckets are looked for so often: to look costs as much as there are buildings.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(1);
+
 /// Buildings whose flood is told, at most: bounds memory and log lines.
 const MOST_FLOODS: usize = 1_000;
 
@@ -31,6 +34,8 @@ pub(crate) struct Limit {
     full_at: HashMap<Uuid, Instant>,
     /// As many entries as may be there before those of full buckets are taken out.
     clear_at: usize,
+    /// When that was done last.
+    cleared_at: Option<Instant>,
     floods: HashMap<Uuid, Flood>,
 }
 
@@ -48,6 +53,7 @@ impl Limit {
             each: Duration::from_secs(1).checked_div(per_second),
             full_at: HashMap::new(),
             clear_at: 1_024,
+            cleared_at: None,
             floods: HashMap::new(),
         }
     }
@@ -116,9 +122,11 @@ impl Limit {
         }
     }
 
-    /// Takes out full buckets, each time that there are twice as many as the last time.
+    /// Takes out full buckets, each time that there are twice as many as the last time, and at most once a second.
     fn make_room(&mut self, now: Instant) {
-        if self.full_at.len() >= self.clear_at {
+        let lately = |cleared_at: Instant| now < cleared_at + LOOK_AGAIN_AFTER;
+        if self.full_at.len() >= self.clear_at && !self.cleared_at.is_some_and(lately) {
+            self.cleared_at = Some(now);
             self.full_at.retain(|_, full_at| *full_at > now);
             self.clear_at = (2 * self.full_at.len()).clamp(1_024, MOST_BUILDINGS);
         }
@@ -172,12 +180,18 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_however_many_buildings_send() {
-        let now = Instant::now();
+        let (now, begun) = (Instant::now(), Instant::now());
         let mut limit = Limit::new(1);
         for building in 0..200_000 {
             assert!(limit.allows(Uuid::from_u128(building), now));
         }
         assert_eq!(limit.full_at.len(), MOST_BUILDINGS);
+        // All of them are busy: to look for room with each message would take a minute.
+        assert!(
+            begun.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            begun.elapsed()
+        );
         let later = now + Duration::from_secs(5);
         assert!(limit.allows(Uuid::from_u128(1), later));
         assert!(limit.full_at.len() <= 1, "full buckets are forgotten");
