@@ -14,7 +14,9 @@ demo-direct: servers-direct
 	$(CARGO) build --release --bin wattline
 	exec target/release/wattline demo --direct
 
-# Every test, on real servers that are fetched and started here.
+# Every test, on real servers that are fetched and started here. Most of them wait for servers most of the time, so
+# there are more at once than two cores would have.
+test: export RUST_TEST_THREADS ?= 3
 test: servers lint fuzz-check
 	$(CARGO) test --workspace --quiet
 

@@ -7,6 +7,7 @@
 mod latency;
 mod load;
 mod options;
+mod outage;
 mod report;
 mod roles;
 mod run;
@@ -70,10 +71,18 @@ fn measured() -> Outcome<Report> {
 
 async fn measure(options: &Options, wattline: PathBuf, servers: &Servers) -> Outcome<Report> {
     let probes = latency::buildings(SEED);
-    let context = prepare(options, wattline, servers, &probes).await?;
+    let mut context = prepare(options, wattline, servers, &probes).await?;
     let sustained = sustained(options, &context).await?;
     let (latency, latency_load) = latency(options, &context, servers, &probes).await?;
     let memory = context.roles.peak_memory()?;
+    let outage = match options.outage {
+        Some(seconds) => {
+            let rate = options.latency_rate;
+            let paced = |seconds| paced(options.buildings, rate, seconds);
+            Some(outage::measure(&mut context, servers, &probes, paced, (seconds, rate)).await?)
+        }
+        None => None,
+    };
     let maximum = match options.maximum {
         Some(records) => Some(maximum(options, &context, records).await?),
         None => None,
@@ -91,6 +100,7 @@ async fn measure(options: &Options, wattline: PathBuf, servers: &Servers) -> Out
         latency,
         latency_load,
         memory,
+        outage,
         maximum,
         memory_after_maximum,
     })

@@ -31,6 +31,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "RECORDS", num_args = 0..=1, default_missing_value = "400000",
           value_parser = clap::value_parser!(u64).range(1..=900_000))]
     pub(crate) maximum: Option<u64>,
+    /// Also ends the aggregator for so many seconds, at the rate of the latency run, and measures how what piled up is
+    /// made good.
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "600",
+          value_parser = clap::value_parser!(u64).range(10..=3_600))]
+    pub(crate) outage: Option<u64>,
     /// Takes PostgreSQL without TimescaleDB.
     #[arg(long)]
     pub(crate) plain: bool,

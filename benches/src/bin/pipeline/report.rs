@@ -3,6 +3,7 @@
 mod table;
 
 use crate::latency::Latency;
+use crate::outage::Outage;
 use crate::roles::PeakMemory;
 use crate::run::Figures;
 use crate::targets;
@@ -25,6 +26,7 @@ pub(crate) struct Report {
     pub(crate) latency_load: Figures,
     /// After the two runs above.
     pub(crate) memory: Vec<PeakMemory>,
+    pub(crate) outage: Option<Outage>,
     pub(crate) maximum: Option<Figures>,
     pub(crate) memory_after_maximum: Option<Vec<PeakMemory>>,
 }
@@ -34,7 +36,9 @@ impl Report {
     pub(crate) fn is_lossless(&self) -> bool {
         let runs = [&self.sustained, &self.latency_load];
         let mut runs = runs.into_iter().chain(&self.maximum);
-        runs.all(Figures::is_lossless) && self.latency.never_readable == 0
+        runs.all(Figures::is_lossless)
+            && self.latency.never_readable == 0
+            && self.outage.as_ref().is_none_or(Outage::is_lossless)
     }
 
     /// Whether the rate was held long enough, up to the last record stored.
@@ -61,6 +65,7 @@ impl Report {
             "lossless": self.is_lossless(),
             "sustained": self.is_sustained(),
             "latency": self.latency.reached,
+            "outage": self.outage.as_ref().map(|it| it.reached),
             "memory": self.memory.iter().all(Self::keeps_to_memory),
         });
         figures::keep(&document, path)

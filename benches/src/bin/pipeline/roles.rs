@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 /// The three roles, ready.
 pub(crate) struct Roles {
+    wattline: Wattline,
     roles: Vec<Role>,
     http_port: u16,
     client: reqwest::Client,
@@ -44,17 +45,32 @@ impl Roles {
         };
         wattline.prepare(fleet)?;
         let mut roles = Self {
+            wattline,
             roles: Vec::new(),
             http_port,
             client: reqwest::Client::new(),
         };
         for name in ["bridge", "aggregator", "api"] {
-            roles.roles.push(wattline.start(name)?);
+            let role = roles.wattline.start(name)?;
+            roles.roles.push(role);
         }
         for role in &mut roles.roles {
             role.ready(&roles.client).await?;
         }
         Ok(roles)
+    }
+
+    /// Ends a role at once.
+    pub(crate) fn end(&mut self, name: &str) {
+        self.roles.retain(|role| role.name() != name);
+    }
+
+    /// Starts a role that was ended, and returns when it is ready.
+    pub(crate) async fn begin(&mut self, name: &'static str) -> Outcome<()> {
+        let mut role = self.wattline.start(name)?;
+        role.ready(&self.client).await?;
+        self.roles.push(role);
+        Ok(())
     }
 
     /// Where the public API listens.

@@ -9,3 +9,5 @@ pub(crate) const READABLE_S: f64 = 2.0;
 /// Resident memory of a process, in megabytes (10^6).
 pub(crate) const MEMORY_MB: [(&str, f64); 3] =
     [("bridge", 64.0), ("aggregator", 128.0), ("api", 64.0)];
+/// After an outage, seconds of it made good in a second, while new records keep arriving.
+pub(crate) const TIMES_REAL_TIME: f64 = 5.0;

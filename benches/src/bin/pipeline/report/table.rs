@@ -2,6 +2,7 @@
 
 use super::Report;
 use crate::latency::Latency;
+use crate::outage::Outage;
 use crate::roles::PeakMemory;
 use crate::run::Figures;
 use crate::stored::Stored;
@@ -34,6 +35,11 @@ impl Report {
 
         table.title("peak resident memory");
         table.memory(&self.memory);
+
+        if let Some(outage) = &self.outage {
+            table.title("after an outage of the aggregator, with new records beside");
+            table.outage(outage);
+        }
 
         if let Some(maximum) = &self.maximum {
             table.title("as fast as possible, records of the past day");
@@ -147,6 +153,22 @@ impl Table {
         }
         let target = format!("under {:.0} s at the 99th percentile", targets::READABLE_S);
         self.target(&target, latency.reached);
+    }
+
+    fn outage(&mut self, outage: &Outage) {
+        let (seconds, rate) = (outage.seconds, outage.records_per_s);
+        self.row("outage", &format!("{seconds} s at {rate} records/s"));
+        self.stored(&outage.piled_up);
+        let times = outage.times_real_time;
+        let caught_up = format!("{:.1} s: {times:.1} times real time", outage.caught_up_s);
+        self.row("all of it stored after", &caught_up);
+        self.stored(&outage.arrived_meanwhile);
+        self.latency(&outage.latency);
+        let target = format!(
+            "{:.0} times real time, what is new as above",
+            targets::TIMES_REAL_TIME
+        );
+        self.target(&target, outage.reached);
     }
 
     fn memory(&mut self, memory: &[PeakMemory]) {
