@@ -19,6 +19,8 @@ use tokio::sync::oneshot;
 
 /// Pause between two looks for stretches.
 const LOOK: Duration = Duration::from_secs(1);
+/// How long the database may take to answer; then the connection counts as dead.
+const DATABASE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A stop is noticed within this.
 const NAP: Duration = Duration::from_millis(100);
 
@@ -79,6 +81,7 @@ impl Backlog {
         let stretches = self.runtime.block_on(async {
             tokio::select! {
                 stretches = asked => stretches.unwrap_or_default(),
+                () = tokio::time::sleep(DATABASE_TIMEOUT) => Vec::new(),
                 () = self.shutdown.requested() => Vec::new(),
             }
         });

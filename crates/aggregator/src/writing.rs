@@ -7,12 +7,16 @@ use crate::probe::LEAP_MESSAGES;
 use crate::writer::{Unwritten, Writer};
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use store::{Batch, Move, Store, StoreFailure};
 use tokio::sync::{mpsc, oneshot};
 
 /// Pause between two looks at a database that has nothing to do.
 const DATABASE_PROBE: Duration = Duration::from_secs(2);
+
+/// How long the database may take to move positions; then the connection counts as dead.
+const LEAP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The loop that writes; one at a time, so that what it knows of the positions is true.
 pub(crate) struct Writing<'a> {
@@ -113,7 +117,13 @@ impl Writing<'_> {
             return false;
         }
         let cluster = self.assignment.cluster();
-        match self.leap_to(&cluster, wanted).await {
+        // One that is given up has either taken effect or not, and the positions know.
+        let leapt = tokio::select! {
+            leapt = self.leap_to(&cluster, wanted) => leapt,
+            () = tokio::time::sleep(LEAP_TIMEOUT) => return false,
+            () = self.shutdown.requested() => return false,
+        };
+        match leapt {
             Ok(messages) => {
                 if messages > 0 {
                     tracing::info!(messages, "what piled up is read besides what comes in now");
@@ -131,7 +141,7 @@ impl Writing<'_> {
     async fn leap_to(
         &self,
         cluster: &str,
-        wanted: std::collections::HashMap<(String, i32), i64>,
+        wanted: HashMap<(String, i32), i64>,
     ) -> Result<i64, StoreFailure> {
         let partitions: Vec<_> = wanted.keys().cloned().collect();
         let positions = self.store.positions(cluster, &partitions).await?;

@@ -89,6 +89,9 @@ impl Reading {
                     let Some(open) = self.open.get_mut(&key) else {
                         continue;
                     };
+                    if record.offset() < open.read_to {
+                        continue;
+                    }
                     if record.offset() < open.stretch.end_offset {
                         bytes += record.payload_len();
                         arrivals.push(log_message::arrival(&record, &self.config.topics));
@@ -168,9 +171,12 @@ fn first_kept(consumer: &BaseConsumer, stretch: &Stretch) -> Result<i64, String>
     let (low, high) = consumer
         .fetch_watermarks(&stretch.topic, stretch.partition, KAFKA_TIMEOUT)
         .map_err(|error| format!("kafka does not answer: {error}"))?;
-    let begin = if high < stretch.end_offset {
+    let begin = if high < stretch.next_offset {
         // The log was made anew: what the offsets meant is gone.
         stretch.end_offset
+    } else if high < stretch.end_offset {
+        // A new leader may not know yet how far it has been confirmed: nothing is given up for that.
+        return Err("the log ends before the stretch does".to_owned());
     } else {
         low.clamp(stretch.next_offset, stretch.end_offset)
     };
