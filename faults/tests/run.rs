@@ -2,14 +2,15 @@
 
 use std::process::Command;
 
-/// Long enough for nearly every kind of fault to come at least once; which ones is the seed's business.
+/// With these every kind of fault comes at least once. Other seeds are for `make faults`, which draws one.
 const SECONDS: &str = "75";
+const SEED: &str = "2";
 
 #[test]
 fn whatever_is_broken_nothing_is_lost_and_nothing_is_doubled() {
     let output = Command::new(env!("CARGO_BIN_EXE_faults"))
         .args(["--binary", env!("CARGO_BIN_EXE_wattline-under-faults")])
-        .args(["--seconds", SECONDS, "--per-second", "150"])
+        .args(["--seconds", SECONDS, "--seed", SEED, "--per-second", "150"])
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
