@@ -22,6 +22,9 @@ const LOOK_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long is listened to what went wrong: it has happened already.
 const TROUBLE_TIMEOUT: Duration = Duration::from_millis(100);
 
+/// Without an answer for this long, in milliseconds, brokers are looked for from the start.
+const REBOOTSTRAP_MS: &str = "30000";
+
 /// Says nothing by itself: what went wrong is told once, by who asked.
 #[derive(Default)]
 struct Quiet(Trouble);
@@ -94,6 +97,7 @@ impl Cluster {
     pub fn client(&self, settings: &[(&str, &str)]) -> ClientConfig {
         let mut config = ClientConfig::new();
         config.set("bootstrap.servers", &self.brokers);
+        config.set("metadata.recovery.rebootstrap.trigger.ms", REBOOTSTRAP_MS);
         for (key, value) in settings {
             config.set(*key, *value);
         }

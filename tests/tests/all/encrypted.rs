@@ -43,14 +43,22 @@ async fn tells(process: &Running, condition: &str, cause: &str) {
     );
 }
 
-/// Waits until there were this many attempts to connect, and asserts that they took this long.
-async fn attempts_take(proxy: &Proxy, attempts: usize, at_least: Duration) {
+/// Waits for a dozen attempts to connect, of two who wait ever longer between theirs, and asserts that
+/// they took as long as such waits take at least.
+///
+/// One of the two made half of the attempts: its five waits are no shorter than 50, 100, 200, 400 and
+/// 800 ms, which `ops::retry::Backoff` promises.
+async fn attempts_take_their_time(proxy: &Proxy) {
     let begun = Instant::now();
     let before = proxy.sent_to_server().len();
     eventually(async || match proxy.sent_to_server().len() - before {
-        enough if enough >= attempts => Ok(()),
+        enough if enough >= 12 => Ok(()),
         fewer => Err(fewer),
     })
     .await;
-    assert!(begun.elapsed() >= at_least, "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() >= Duration::from_millis(1_500),
+        "{:?}",
+        begun.elapsed()
+    );
 }

@@ -1,6 +1,6 @@
 //! The shipped broker's listeners with TLS.
 
-use super::{attempts_take, tells, world_with};
+use super::{attempts_take_their_time, tells, world_with};
 use crate::mqtt_wire::{Connect, Wire};
 use crate::records;
 use std::path::Path;
@@ -121,7 +121,7 @@ async fn an_expired_certificate_of_the_broker_is_refused_and_not_asked_for_in_a_
     let service = world.start(&["serve"]);
     tells(&service, "mqtt", "xpired").await;
     // Bridge and control, each with a backoff.
-    attempts_take(&proxy, 6, Duration::from_millis(500)).await;
+    attempts_take_their_time(&proxy).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

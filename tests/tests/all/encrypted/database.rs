@@ -1,6 +1,6 @@
 //! PostgreSQL with TLS.
 
-use super::{PASSWORD, attempts_take, tells, world_with};
+use super::{PASSWORD, attempts_take_their_time, tells, world_with};
 use embedded::{Edition, Postgres, PostgresOptions, ServerCertificate};
 use sqlx::{Connection as _, PgConnection};
 use std::path::Path;
@@ -186,7 +186,7 @@ async fn a_database_that_is_somebody_else_is_not_asked_in_a_storm() {
     let api = world.start(&["api"]);
     tells(&api, "database", "UnknownIssuer").await;
     // Two tasks ask, one every second or two and one ever less often.
-    attempts_take(&proxy, 6, Duration::from_secs(1)).await;
+    attempts_take_their_time(&proxy).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

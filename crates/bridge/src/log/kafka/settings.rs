@@ -25,9 +25,6 @@ const RECONNECT_MS: &str = "1000";
 /// How often the client tells what it had to repeat, in milliseconds.
 const STATISTICS_MS: &str = "2000";
 
-/// Without an answer for this long, in milliseconds, brokers are looked for from the start.
-const REBOOTSTRAP_MS: &str = "30000";
-
 /// Everything durable before it is reported, no message given up, none written twice by a retry.
 pub(super) fn producer(config: &KafkaConfig) -> ClientConfig {
     let queue = u32::from(config.receive_maximum) * QUEUE_FACTOR;
@@ -44,7 +41,6 @@ pub(super) fn producer(config: &KafkaConfig) -> ClientConfig {
         ("queue.buffering.max.kbytes", QUEUE_KIB),
         ("reconnect.backoff.max.ms", RECONNECT_MS),
         ("statistics.interval.ms", STATISTICS_MS),
-        ("metadata.recovery.rebootstrap.trigger.ms", REBOOTSTRAP_MS),
     ])
 }
 
