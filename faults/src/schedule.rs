@@ -6,8 +6,6 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Faults at one moment, at most: with everything broken all the time nothing would be tried.
-const AT_ONCE: usize = 4;
 /// Longer than a part needs to come back, so that the next fault of the same part seldom has to wait.
 const RECOVERY: Duration = Duration::from_secs(2);
 
@@ -24,6 +22,8 @@ pub(crate) struct Planned {
 /// Deals faults over `length`, one every `every` on average. Kinds are dealt from a shuffled deck, so that each comes
 /// before any comes too often.
 pub(crate) fn schedule(seed: u64, shape: Shape, length: Duration, every: Duration) -> Vec<Planned> {
+    // With everything broken all the time nothing would be tried.
+    let at_once = shape.bridges + shape.aggregators;
     let mut draw = ChaCha8Rng::seed_from_u64(seed);
     let mut deck = Vec::new();
     let mut busy: BTreeMap<Part, Duration> = BTreeMap::new();
@@ -35,7 +35,7 @@ pub(crate) fn schedule(seed: u64, shape: Shape, length: Duration, every: Duratio
             return planned;
         }
         busy.retain(|_, until| *until > at);
-        if busy.len() >= AT_ONCE {
+        if busy.len() >= at_once {
             continue;
         }
         let kind = deal(&mut deck, &mut draw, shape);
