@@ -52,9 +52,10 @@ macro_rules! object {
                 )+
             }
             while more {
-                let key = key(rest)?;
+                skip_space(rest);
                 $(
-                    if key == $key.as_bytes() {
+                    if take(rest, concat!("\"", $key, "\"").as_bytes()) {
+                        colon(rest)?;
                         if fields.$field.is_some() {
                             return None;
                         }
@@ -166,8 +167,30 @@ fn take(rest: &mut &[u8], expected: &[u8]) -> bool {
 
 #[inline]
 fn skip_space(rest: &mut &[u8]) {
-    while let [b' ' | b'\n' | b'\r' | b'\t', after @ ..] = rest {
-        *rest = after;
+    // What is written for machines has none.
+    if rest.first().is_some_and(|byte| *byte <= b' ') {
+        skip_some_space(rest);
+    }
+}
+
+/// Line ends one by one, indentation eight bytes at a time.
+fn skip_some_space(rest: &mut &[u8]) {
+    loop {
+        match rest {
+            [b' ', after @ ..] => {
+                *rest = after;
+                while let Some(chunk) = rest.first_chunk::<8>() {
+                    let others = u64::from_le_bytes(*chunk) ^ 0x2020_2020_2020_2020;
+                    let spaces = others.trailing_zeros() as usize / 8;
+                    *rest = rest.get(spaces..).unwrap_or_default();
+                    if spaces < 8 {
+                        break;
+                    }
+                }
+            }
+            [b'\n' | b'\r' | b'\t', after @ ..] => *rest = after,
+            _ => return,
+        }
     }
 }
 
@@ -192,16 +215,11 @@ fn goes_on(rest: &mut &[u8]) -> Option<bool> {
     Some(more)
 }
 
-/// Passes over a key and its colon, up to the value. The key is what stands between two quotes, so that one with an
-/// escape in it is none that is known.
-fn key<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    skip_space(rest);
-    let opened = rest.strip_prefix(b"\"")?;
-    let length = opened.iter().position(|byte| *byte == b'"')?;
-    let (key, after) = opened.split_at_checked(length)?;
-    *rest = after.get(1..)?;
+/// Passes over the colon behind a key, up to the value.
+#[inline]
+fn colon(rest: &mut &[u8]) -> Option<()> {
     skip_space(rest);
     *rest = rest.strip_prefix(b":")?;
     skip_space(rest);
-    Some(key)
+    Some(())
 }
