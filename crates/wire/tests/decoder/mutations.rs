@@ -13,10 +13,14 @@ const BOUNDS: &str = r#"{"time":0,"main_meter":{"status":"available","active_pow
 /// Everything that is legal and rare: white space, escapes, duplicates, exponents, unknown keys.
 const ODD: &str = "{ \"solar\" : {\"rated_power_w\":5.0e2, \"x\":[1,{\"\\u00e9\":\"\\\"é\"}],\n\"status\":\"\\u0061vailable\"},\"time\":1,\"time\":1.7E+9 }\n";
 
-const RECORDS: [&str; 3] = [FULL, BOUNDS, ODD];
+/// Keys in another order, for people to read.
+const PRETTY: &str = "{\n  \"solar\": {\n    \"max_power_w\": -1,\n    \"status\": \"available\"\n  },\n  \"time\": 1700000000123,\n\
+    \"battery\": {\r\n\t\"soc\": 0.1,\n    \"charge_limit_w\": 0,\n    \"baseline_power_w\": null,\n            \"status\": \"degraded\"\n  }\n}\n";
 
-/// Enough for every operation to meet every part of a record, few enough for the dev profile.
-const RANDOM_MUTANTS: usize = 300_000;
+const RECORDS: [&str; 4] = [FULL, BOUNDS, ODD, PRETTY];
+
+/// Four times as many are ten million.
+const RANDOM_MUTANTS: usize = 2_500_000;
 
 /// What a mutation may put in.
 const TOKENS: [&str; 36] = [
@@ -90,17 +94,42 @@ fn every_deletion_and_truncation_has_the_judges_verdict() {
     }
 }
 
-#[test]
-fn random_mutants_have_the_judges_verdict() {
-    let mut random = ChaCha8Rng::seed_from_u64(20_260_102);
+/// Mutants of every record, the same ones every time.
+fn random_mutants(seed: u64) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut accepted = 0_usize;
     for _ in 0..RANDOM_MUTANTS {
         let record = RECORDS[below(&mut random, RECORDS.len())];
         let mut mutant = record.as_bytes().to_vec();
         for _ in 0..=below(&mut random, 3) {
             mutate(&mut random, &mut mutant, &TOKENS);
         }
-        judge::agree(&mutant);
+        accepted += usize::from(judge::agree(&mutant));
     }
+    assert!(
+        accepted > RANDOM_MUTANTS / 100,
+        "only {accepted} mutants were records"
+    );
+}
+
+#[test]
+fn random_mutants_have_the_judges_verdict() {
+    random_mutants(20_260_102);
+}
+
+#[test]
+fn a_second_quarter_of_them_has_too() {
+    random_mutants(20_260_103);
+}
+
+#[test]
+fn a_third_quarter_of_them_has_too() {
+    random_mutants(20_260_104);
+}
+
+#[test]
+fn the_last_quarter_of_them_has_too() {
+    random_mutants(20_260_105);
 }
 
 /// Puts in, takes out, replaces or repeats a few bytes at a place.
