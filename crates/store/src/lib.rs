@@ -82,6 +82,10 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long a statement may take, unless its caller gives up before: a batch takes a second at most.
 pub const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How long a transaction may stand still: longer than any that goes on, and short enough that a process that is frozen
+/// in one holds nobody up for long.
+const STANDSTILL_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// A handle to the database; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -116,14 +120,16 @@ impl Store {
         connections: u32,
         statement_timeout: Duration,
     ) -> Result<Self, StoreFailure> {
-        let timeout = format!("{}ms", statement_timeout.as_millis());
+        let millis = |timeout: Duration| format!("{}ms", timeout.as_millis());
+        let standstill = millis(statement_timeout.min(STANDSTILL_TIMEOUT));
+        let timeout = millis(statement_timeout);
         let application = format!("wattline-{}", Uuid::new_v4().simple());
         let options = address::options(url)?
             .application_name(&application)
             // An outage shows as an error, not as a statement that never ends.
             .options([
                 ("statement_timeout", timeout.as_str()),
-                ("idle_in_transaction_session_timeout", timeout.as_str()),
+                ("idle_in_transaction_session_timeout", standstill.as_str()),
                 // Every statement is a few probes; compiling one takes longer than running it.
                 ("jit", "off"),
             ]);
