@@ -17,6 +17,8 @@ const INTERVAL: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_secs(20);
 /// How long the horizon may lag behind the clocks before that is told: each midnight takes it some looks.
 const TOLD_AFTER: Duration = Duration::from_secs(3_600);
+/// Longer than the statements of a look may take together: then the connection is dead.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(1_800);
 /// Longest wait for Kafka's answer to one question.
 const KAFKA_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -64,8 +66,10 @@ pub async fn run(
     let keep = async {
         loop {
             let now = || Timestamp::from_micros(handles.clock.now_micros());
-            let kept = keep(store, raw_retention, log.clone(), &now).await;
-            let wait = match kept {
+            let kept = keep(store, raw_retention, log.clone(), &now);
+            let kept = tokio::time::timeout(LOOK_TIMEOUT, kept).await;
+            let silent = || StoreFailure::Transient("the database does not answer".to_owned());
+            let wait = match kept.unwrap_or_else(|_| Err(Unkept::Store(silent()))) {
                 Ok((horizon, dropped)) => {
                     backoff.reset();
                     lag.tell(horizon.held_back.as_deref());
@@ -147,6 +151,9 @@ impl Log {
         for topic in &self.topics {
             let metadata = self.consumer.fetch_metadata(Some(topic), KAFKA_TIMEOUT);
             for found in metadata.map_err(silent)?.topics() {
+                if found.error().is_some() || found.partitions().is_empty() {
+                    return Err(format!("kafka does not tell the partitions of {topic}"));
+                }
                 let numbers = found.partitions().iter().map(|it| it.id());
                 partitions.extend(numbers.map(|number| (topic.clone(), number)));
             }
