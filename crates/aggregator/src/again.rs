@@ -17,7 +17,7 @@ pub(crate) async fn run(config: Config, store: Store, from: Timestamp, shutdown:
     loop {
         let asked = tokio::select! {
             asked = read_again(&config, &store, from) => asked,
-            () = tokio::time::sleep(TIMEOUT) => Err("no answer".to_owned()),
+            () = store.given_up_after(TIMEOUT) => Err("no answer".to_owned()),
             () = shutdown.requested() => return,
         };
         match asked {

@@ -71,7 +71,7 @@ async fn fold(
 ) -> Option<Result<Folded, StoreFailure>> {
     // One that is given up has taken no mark.
     let mut folding = pin!(store.fold(now));
-    let mut overdue = pin!(tokio::time::sleep(LOOK_TIMEOUT));
+    let mut overdue = pin!(store.given_up_after(LOOK_TIMEOUT));
     let mut told = interval(TELL_INTERVAL);
     told.tick().await;
     loop {

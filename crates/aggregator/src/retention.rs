@@ -66,10 +66,11 @@ pub async fn run(
     let keep = async {
         loop {
             let now = || Timestamp::from_micros(handles.clock.now_micros());
-            let kept = keep(store, raw_retention, log.clone(), &now);
-            let kept = tokio::time::timeout(LOOK_TIMEOUT, kept).await;
-            let silent = || StoreFailure::Transient("the database does not answer".to_owned());
-            let wait = match kept.unwrap_or_else(|_| Err(Unkept::Store(silent()))) {
+            let kept = tokio::select! {
+                kept = keep(store, raw_retention, log.clone(), &now) => kept,
+                () = store.given_up_after(LOOK_TIMEOUT) => Err(Unkept::silent()),
+            };
+            let wait = match kept {
                 Ok((horizon, dropped)) => {
                     backoff.reset();
                     lag.tell(horizon.held_back.as_deref());
@@ -105,6 +106,14 @@ pub async fn run(
 enum Unkept {
     Store(StoreFailure),
     Log(String),
+}
+
+impl Unkept {
+    fn silent() -> Self {
+        Self::Store(StoreFailure::Transient(
+            "the database does not answer".to_owned(),
+        ))
+    }
 }
 
 impl From<StoreFailure> for Unkept {

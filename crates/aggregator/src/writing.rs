@@ -120,7 +120,7 @@ impl Writing<'_> {
         // One that is given up has either taken effect or not, and the positions know.
         let leapt = tokio::select! {
             leapt = self.leap_to(&cluster, wanted) => leapt,
-            () = tokio::time::sleep(LEAP_TIMEOUT) => return false,
+            () = self.store.given_up_after(LEAP_TIMEOUT) => return false,
             () = self.shutdown.requested() => return false,
         };
         match leapt {

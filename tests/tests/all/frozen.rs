@@ -1,9 +1,12 @@
-//! A process that stands still in the middle of a transaction.
+//! A process that stands still in the middle of a transaction, and connections that are dead and do not say so.
 
 use crate::WATTLINE;
 use crate::records::{meter, now};
+use embedded::{Edition, Postgres, PostgresOptions};
+use sqlx::{Connection as _, PgConnection};
 use std::time::{Duration, Instant};
-use testkit::{BuildingPlan, Mode, World, eventually};
+use store::Store;
+use testkit::{BuildingPlan, Mode, Proxy, World, eventually};
 
 /// The group gives the partitions away after six seconds, and the database ends what the frozen one has begun after
 /// ten; the rest is for a slow machine.
@@ -59,4 +62,42 @@ async fn an_aggregator_that_is_frozen_in_a_transaction_holds_nobody_up_for_long(
     let waited = begun.elapsed();
     frozen.signal("CONT");
     assert!(waited < SERVED_WITHIN, "{waited:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_the_network_has_forgotten_is_replaced_by_another() {
+    let folder = embedded::temporary_folder().unwrap();
+    let port = embedded::free_port().unwrap();
+    let mut options = PostgresOptions::new(folder.path().join("database"), Edition::Plain);
+    options.tcp_port = Some(port);
+    let server = tokio::task::spawn_blocking(move || Postgres::start(&options).unwrap());
+    let server = server.await.unwrap();
+    server.create_database("site").unwrap();
+    let url = server.url("site");
+    Store::open(&url, 1).unwrap().migrate().await.unwrap();
+    let proxy = Proxy::open(port).await;
+    let through = format!("postgres://postgres@127.0.0.1:{}/site", proxy.port());
+    let statement_timeout = Duration::from_secs(1);
+    let store = Store::open_with(&through, 1, statement_timeout).unwrap();
+    store.ping().await.unwrap();
+    // A statement that hangs, over the one connection that there is.
+    let mut locks = PgConnection::connect(&url).await.unwrap();
+    let mut lock = locks.begin().await.unwrap();
+    sqlx::query("lock table building in access exclusive mode")
+        .execute(&mut *lock)
+        .await
+        .unwrap();
+    let hangs = async {
+        tokio::select! {
+            answer = store.ping() => panic!("{answer:?}"),
+            () = store.given_up_after(Duration::from_millis(800)) => {}
+        }
+    };
+    let forgets = async {
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        proxy.forget();
+    };
+    tokio::join!(hangs, forgets);
+    lock.rollback().await.unwrap();
+    eventually(async || store.ping().await).await;
 }

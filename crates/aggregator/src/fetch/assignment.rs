@@ -219,7 +219,7 @@ impl Assignment {
                 };
                 let asked = tokio::select! {
                     asked = asked => asked,
-                    () = tokio::time::sleep(POSITIONS_TIMEOUT) => {
+                    () = self.store.given_up_after(POSITIONS_TIMEOUT) => {
                         Err("the database does not answer".to_owned())
                     }
                     () = self.shutdown.requested() => return None,
