@@ -17,6 +17,7 @@ pub mod run;
 mod schedule;
 mod strike;
 pub mod summary;
+mod vain;
 mod watch;
 
 /// A run that could not be made to its end, in words.

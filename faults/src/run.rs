@@ -9,6 +9,7 @@ use crate::publisher::{Publishing, publish};
 use crate::schedule::{Planned, schedule};
 use crate::strike::strike;
 use crate::summary::Summary;
+use crate::vain::in_vain;
 use crate::watch::{Looks, Violations, total, watch};
 use crate::{Outcome, clocks};
 use domain::time::Timestamp;
@@ -121,7 +122,11 @@ async fn run_in(plan: &Plan, arena: &Arena, say: &impl Fn(&str)) -> Outcome<Summ
         "all has arrived, {} s after the last fault",
         recovery.as_secs()
     ));
+    let published = publishing.ledger.all().len();
     calm(plan, arena, &publishing.ledger, &violations).await?;
+    if !is_folded(arena).await? {
+        violations.add("minutes that have ended are not folded");
+    }
     let verdict = settle_and_judge(arena, &publishing.ledger, &planned).await?;
     let unheard = publishing.unheard.load(Ordering::SeqCst);
     if unheard > 0 && plan.shape.bridges == 1 {
@@ -130,6 +135,9 @@ async fn run_in(plan: &Plan, arena: &Arena, say: &impl Fn(&str)) -> Outcome<Summ
     let looks = *looks
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
+    for vain in in_vain(plan, struck, published, looks) {
+        violations.add(vain);
+    }
     let mut summary = Summary::new(
         plan,
         &planned,
@@ -327,6 +335,23 @@ async fn calm(plan: &Plan, arena: &Arena, ledger: &Ledger, violations: &Violatio
         ));
     }
     Ok(())
+}
+
+/// Whether the service itself, once all is well, folds every minute that has ended: the rest is made for the judge.
+async fn is_folded(arena: &Arena) -> Outcome<bool> {
+    let pool = PgPool::connect(&arena.database_url()).await?;
+    let begun = Instant::now();
+    loop {
+        let marks: i64 = sqlx::query_scalar(
+            "select count(*) from touched_minute where start < now() - interval '2 minutes'",
+        )
+        .fetch_one(&pool)
+        .await?;
+        if marks == 0 || begun.elapsed() > RECOVERY {
+            return Ok(marks == 0);
+        }
+        sleep(LOOK).await;
+    }
 }
 
 /// Folds what is still open, as its end would, and compares.

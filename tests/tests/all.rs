@@ -56,6 +56,8 @@ mod failures;
 mod fleets;
 #[path = "all/flood.rs"]
 mod flood;
+#[path = "all/frozen.rs"]
+mod frozen;
 #[path = "all/grid_limits.rs"]
 mod grid_limits;
 #[path = "all/groups.rs"]

@@ -4,14 +4,23 @@ use crate::{Config, backlog, fetch};
 use domain::time::Timestamp;
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
+use std::time::Duration;
 use store::Store;
+
+/// How long Kafka and the database may take; then connections count as dead, and others are asked.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Has everything read again that Kafka took from `from` on; returns when that is written down, since reading it is
 /// the backlog's work, of whichever process has the partition then.
 pub(crate) async fn run(config: Config, store: Store, from: Timestamp, shutdown: Shutdown) {
     let mut backoff = Backoff::default();
     loop {
-        match read_again(&config, &store, from).await {
+        let asked = tokio::select! {
+            asked = read_again(&config, &store, from) => asked,
+            () = store.given_up_after(TIMEOUT) => Err("no answer".to_owned()),
+            () = shutdown.requested() => return,
+        };
+        match asked {
             Ok(messages) => {
                 tracing::info!(messages, "reading the log again");
                 return;

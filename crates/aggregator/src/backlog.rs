@@ -81,7 +81,7 @@ impl Backlog {
         let stretches = self.runtime.block_on(async {
             tokio::select! {
                 stretches = asked => stretches.unwrap_or_default(),
-                () = tokio::time::sleep(DATABASE_TIMEOUT) => Vec::new(),
+                () = self.store.given_up_after(DATABASE_TIMEOUT) => Vec::new(),
                 () = self.shutdown.requested() => Vec::new(),
             }
         });

@@ -16,6 +16,9 @@ const FOLD_INTERVAL: Duration = Duration::from_millis(250);
 /// How often it is told how long a look takes that takes long.
 const TELL_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Longer than the database may take for the statements of a look: then the connection is dead.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(600);
+
 /// How often what waits is counted.
 const COUNT_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -68,6 +71,7 @@ async fn fold(
 ) -> Option<Result<Folded, StoreFailure>> {
     // One that is given up has taken no mark.
     let mut folding = pin!(store.fold(now));
+    let mut overdue = pin!(store.given_up_after(LOOK_TIMEOUT));
     let mut told = interval(TELL_INTERVAL);
     told.tick().await;
     loop {
@@ -76,6 +80,10 @@ async fn fold(
             _ = told.tick() => {
                 progress.behind = true;
                 progress.tell(store, handles, now).await;
+            }
+            () = &mut overdue => {
+                let silent = "the database does not answer".to_owned();
+                return Some(Err(StoreFailure::Transient(silent)));
             }
             () = shutdown.requested() => return None,
         }

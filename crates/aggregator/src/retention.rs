@@ -17,6 +17,8 @@ const INTERVAL: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_secs(20);
 /// How long the horizon may lag behind the clocks before that is told: each midnight takes it some looks.
 const TOLD_AFTER: Duration = Duration::from_secs(3_600);
+/// Longer than the statements of a look may take together: then the connection is dead.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(1_800);
 /// Longest wait for Kafka's answer to one question.
 const KAFKA_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -64,7 +66,10 @@ pub async fn run(
     let keep = async {
         loop {
             let now = || Timestamp::from_micros(handles.clock.now_micros());
-            let kept = keep(store, raw_retention, log.clone(), &now).await;
+            let kept = tokio::select! {
+                kept = keep(store, raw_retention, log.clone(), &now) => kept,
+                () = store.given_up_after(LOOK_TIMEOUT) => Err(Unkept::silent()),
+            };
             let wait = match kept {
                 Ok((horizon, dropped)) => {
                     backoff.reset();
@@ -101,6 +106,14 @@ pub async fn run(
 enum Unkept {
     Store(StoreFailure),
     Log(String),
+}
+
+impl Unkept {
+    fn silent() -> Self {
+        Self::Store(StoreFailure::Transient(
+            "the database does not answer".to_owned(),
+        ))
+    }
 }
 
 impl From<StoreFailure> for Unkept {
@@ -147,6 +160,9 @@ impl Log {
         for topic in &self.topics {
             let metadata = self.consumer.fetch_metadata(Some(topic), KAFKA_TIMEOUT);
             for found in metadata.map_err(silent)?.topics() {
+                if found.error().is_some() || found.partitions().is_empty() {
+                    return Err(format!("kafka does not tell the partitions of {topic}"));
+                }
                 let numbers = found.partitions().iter().map(|it| it.id());
                 partitions.extend(numbers.map(|number| (topic.clone(), number)));
             }

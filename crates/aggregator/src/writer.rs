@@ -149,7 +149,7 @@ impl Writer {
             outcome = ingest => Some(outcome),
             () = stopped => None,
             () = slow => None,
-            () = tokio::time::sleep(patience) => Some(Err(StoreFailure::Transient(
+            () = self.store.given_up_after(patience) => Some(Err(StoreFailure::Transient(
                 "the database does not answer".to_owned(),
             ))),
         }

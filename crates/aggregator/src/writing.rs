@@ -1,7 +1,7 @@
 //! What is written next: what came in now, and whenever nothing is there, what is read besides.
 
 use crate::backlog::Piece;
-use crate::batch::batch;
+use crate::batch::{BATCH_BYTES, batch};
 use crate::fetch::{Assignment, BATCH_MESSAGES, Fetched};
 use crate::probe::LEAP_MESSAGES;
 use crate::writer::{Unwritten, Writer};
@@ -120,7 +120,7 @@ impl Writing<'_> {
         // One that is given up has either taken effect or not, and the positions know.
         let leapt = tokio::select! {
             leapt = self.leap_to(&cluster, wanted) => leapt,
-            () = tokio::time::sleep(LEAP_TIMEOUT) => return false,
+            () = self.store.given_up_after(LEAP_TIMEOUT) => return false,
             () = self.shutdown.requested() => return false,
         };
         match leapt {
@@ -189,6 +189,7 @@ impl Hand {
 
     /// A batch that is as large as one may be still gets one more for company: all of it may be of one building.
     fn is_full(&self) -> bool {
-        self.batch.records.len() > BATCH_MESSAGES
+        let (messages, bytes) = self.batch.size();
+        messages > BATCH_MESSAGES || bytes > 2 * BATCH_BYTES
     }
 }

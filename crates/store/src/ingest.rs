@@ -72,6 +72,17 @@ pub struct Ingested {
 }
 
 impl Batch {
+    /// How many messages there are in it, whatever becomes of them, and the bytes of their payloads.
+    #[must_use]
+    pub fn size(&self) -> (usize, usize) {
+        let records = self.records.iter().map(|it| &it.letter);
+        let refused = self.refused.iter().chain(&self.imported);
+        let letters = records.chain(refused.map(|it| &it.letter));
+        letters.fold((0, 0), |(messages, bytes), letter| {
+            (messages + 1, bytes + letter.payload.len())
+        })
+    }
+
     /// Adds what arrived behind this batch, so that both are stored together.
     pub fn append(&mut self, later: Self) {
         self.records.extend(later.records);
@@ -152,7 +163,8 @@ impl Store {
         advance(&mut transaction, batch).await?;
         let (mut part, culprits) =
             culprit::store_others(&mut transaction, &batch.records, raw_retention).await?;
-        culprit::must_be_at_fault(&culprits, &part)?;
+        let has_letters = !batch.refused.is_empty() || !batch.imported.is_empty();
+        culprit::must_be_at_fault(&culprits, &part, has_letters)?;
         part.refused.extend(culprits.into_iter().map(Refused::from));
         let ingested = part.keep_refused(&mut transaction, batch).await?;
         transaction.commit().await?;

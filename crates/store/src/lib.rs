@@ -70,6 +70,7 @@ pub use stretch::{Stretch, StretchMove};
 pub use waiting::Outbox;
 pub use watch::Watch;
 
+use sqlx::Connection as _;
 use sqlx::postgres::PgPoolOptions;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,6 +82,14 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long a statement may take, unless its caller gives up before: a batch takes a second at most.
 pub const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A connection whose statement was given up is dead when the server does not answer so long after it must have ended the
+/// statement.
+const DEAD_AFTER: Duration = Duration::from_secs(3);
+
+/// How long a transaction may stand still: longer than any that goes on, and short enough that a process that is frozen
+/// in one holds nobody up for long.
+const STANDSTILL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A handle to the database; cheap to clone.
 #[derive(Clone, Debug)]
@@ -94,6 +103,8 @@ pub struct Store {
     application: String,
     /// Set when the schema is newer than this binary may touch: no connection is given out then.
     too_new: Arc<AtomicBool>,
+    /// Set when somebody has given up waiting for the database.
+    given_up: Arc<AtomicBool>,
 }
 
 impl Store {
@@ -116,26 +127,32 @@ impl Store {
         connections: u32,
         statement_timeout: Duration,
     ) -> Result<Self, StoreFailure> {
-        let timeout = format!("{}ms", statement_timeout.as_millis());
+        let millis = |timeout: Duration| format!("{}ms", timeout.as_millis());
+        let standstill = millis(statement_timeout.min(STANDSTILL_TIMEOUT));
+        let timeout = millis(statement_timeout);
         let application = format!("wattline-{}", Uuid::new_v4().simple());
         let options = address::options(url)?
             .application_name(&application)
             // An outage shows as an error, not as a statement that never ends.
             .options([
                 ("statement_timeout", timeout.as_str()),
-                ("idle_in_transaction_session_timeout", timeout.as_str()),
+                ("idle_in_transaction_session_timeout", standstill.as_str()),
                 // Every statement is a few probes; compiling one takes longer than running it.
                 ("jit", "off"),
             ]);
         let server = watch::server(&options);
         let too_new = Arc::new(AtomicBool::new(false));
-        let pool = pool_options(connections, &too_new).connect_lazy_with(options);
+        let given_up = Arc::new(AtomicBool::new(false));
+        let pool = pool_options(connections, &too_new);
+        let pool = forget_dead(pool, &given_up, statement_timeout + DEAD_AFTER);
+        let pool = pool.connect_lazy_with(options);
         Ok(Self {
             pool,
             aside: Arc::default(),
             server,
             application,
             too_new,
+            given_up,
         })
     }
 
@@ -148,6 +165,13 @@ impl Store {
             .execute(&self.pool)
             .await?;
         Ok(())
+    }
+
+    /// Waits so long, for who then drops another future of this store since the database has not answered: its
+    /// connection may be dead for good, and is not waited for any longer than the database may take for a statement.
+    pub async fn given_up_after(&self, patience: Duration) {
+        tokio::time::sleep(patience).await;
+        self.given_up.store(true, Ordering::Release);
     }
 
     /// Closes all connections and waits until they are.
@@ -168,4 +192,25 @@ fn pool_options(connections: u32, too_new: &Arc<AtomicBool>) -> PgPoolOptions {
             let usable = !too_new.load(Ordering::Acquire);
             Box::pin(async move { Ok(usable) })
         })
+}
+
+/// The pool waits without end for the answer to what was given up before it takes a connection back. Where the network has
+/// forgotten the connection none comes for a quarter of an hour, and a handful of them is all that a pool has. To ask
+/// costs a way to the server and back, so it is done only since somebody has given up.
+fn forget_dead(
+    options: PgPoolOptions,
+    given_up: &Arc<AtomicBool>,
+    patience: Duration,
+) -> PgPoolOptions {
+    let given_up = Arc::clone(given_up);
+    options.after_release(move |connection, _| {
+        let doubted = given_up.load(Ordering::Acquire);
+        Box::pin(async move {
+            if doubted {
+                let answer = tokio::time::timeout(patience, connection.ping()).await;
+                answer.map_err(|_| sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()))??;
+            }
+            Ok(true)
+        })
+    })
 }

@@ -77,14 +77,22 @@ impl Store {
         let topics: Vec<&str> = ends.iter().map(|it| it.topic.as_str()).collect();
         let partitions: Vec<i32> = ends.iter().map(|it| it.partition).collect();
         let offsets: Vec<i64> = ends.iter().map(|it| it.end_offset).collect();
+        let mut transaction = self.pool.begin().await?;
+        sqlx::query(include_str!("queries/lock_positions.sql"))
+            .bind(cluster)
+            .bind(&topics)
+            .bind(&partitions)
+            .execute(&mut *transaction)
+            .await?;
         sqlx::query(include_str!("queries/note_log_ends.sql"))
             .bind(cluster)
-            .bind(topics)
-            .bind(partitions)
+            .bind(&topics)
+            .bind(&partitions)
             .bind(offsets)
             .bind(Instant(at))
-            .execute(&self.pool)
+            .execute(&mut *transaction)
             .await?;
+        transaction.commit().await?;
         Ok(())
     }
 

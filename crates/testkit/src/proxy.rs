@@ -86,11 +86,18 @@ impl Proxy {
         });
     }
 
+    /// Lets nothing more through on the connections that there are, and tells neither side: as a network that has
+    /// forgotten them. New ones are taken.
+    pub fn forget(&self) {
+        self.gates.send_modify(|gates| gates.forgotten += 1);
+    }
+
     /// Lets everything through again, at full speed.
     pub fn release(&self) {
         self.gates.send_modify(|gates| {
             *gates = Gates {
                 cuts: gates.cuts,
+                forgotten: gates.forgotten,
                 ..Gates::default()
             };
         });

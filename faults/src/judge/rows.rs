@@ -9,6 +9,9 @@ use sqlx::{PgPool, Row as _};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
+/// What is so far ahead of its receipt is still taken.
+const FUTURE_TOLERANCE: Micros = 5 * 60 * 1_000_000;
+
 /// All of it.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
@@ -90,13 +93,19 @@ impl Reader {
     }
 
     async fn dead_letters(&self, stored: &mut Stored) -> Outcome<()> {
-        let all = "select building_uuid, reason, source, payload from dead_letter";
-        for row in self.all(all).await? {
+        let all = format!(
+            "select building_uuid, reason, source, payload, {} as received_at from dead_letter",
+            micros("received_at")
+        );
+        for row in self.all(&all).await? {
             let (reason, payload): (String, Vec<u8>) =
                 (row.try_get("reason")?, row.try_get("payload")?);
             let building = self.building(&row)?;
             let identity = if reason == "time_in_future" {
+                // By the clock of its receipt it must have been, else it is nobody's.
+                let earliest = row.try_get::<Micros, _>("received_at")? + FUTURE_TOLERANCE;
                 valid(building, &row.try_get::<String, _>("source")?, &payload)
+                    .filter(|it| it.at > earliest)
             } else {
                 let number = Fact::invalid_number(&payload);
                 number.map(|at| Identity {

@@ -180,6 +180,45 @@ async fn poison_alone_holds_up_the_next_message_for_a_moment_only_in_direct_mode
     poison_alone_waits_for_one_other_message(Mode::Direct).await;
 }
 
+async fn what_was_refused_shows_too_that_the_database_takes_something(mode: Mode) {
+    let world = World::new(WATTLINE, mode).await;
+    let building = world.building();
+    refuse_poison(&world).await;
+    let serve = world.serve().await;
+    let controller = world.controller();
+    controller
+        .telemetry(building, meter(now() - 10_000, POISON))
+        .await;
+    eventually(async || match serve.readiness().await {
+        Ok((503, body)) if body.to_string().contains("no_poison") => Ok(()),
+        other => Err(other),
+    })
+    .await;
+    controller.telemetry(building, "{").await;
+    eventually(async || {
+        let reasons: BTreeSet<String> = letters(&world)
+            .iter()
+            .map(|letter| letter["reason"].as_str().unwrap().to_owned())
+            .collect();
+        if reasons == BTreeSet::from(["not_json".to_owned(), "not_storable".to_owned()]) {
+            Ok(())
+        } else {
+            Err(reasons)
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn poison_waits_no_longer_where_everything_else_is_refused() {
+    what_was_refused_shows_too_that_the_database_takes_something(Mode::Kafka).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn poison_waits_no_longer_where_everything_else_is_refused_in_direct_mode() {
+    what_was_refused_shows_too_that_the_database_takes_something(Mode::Direct).await;
+}
+
 /// Statements that make the database refuse every record of the kind, and how that is undone.
 const BROKEN: [(&str, &str, &str); 3] = [
     (

@@ -219,6 +219,45 @@ async fn what_is_read_again_changes_nothing_that_is_right_and_brings_back_what_i
     assert_eq!(made(&world).await, right);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stretch_that_cannot_be_read_holds_up_no_other() {
+    let world = World::new(WATTLINE, Mode::Kafka).await;
+    let (kafka, buildings) = (kafka().await, buildings(&world));
+    make_topics(&world).await;
+    let count = 3_000;
+    tokio::task::block_in_place(|| pile_up(kafka, &world, &buildings, count, now() - 3_600));
+    let mut aggregator = world.start(&["aggregator"]);
+    until_stored(&world, count).await;
+    assert!(aggregator.stop().success());
+    // Of the first partition the log was cut: it ends before its stretch does.
+    let topic = world.topic("telemetry");
+    let again = format!(
+        "delete from telemetry_record; \
+         insert into log_stretch (cluster, topic, partition, next_offset, end_offset) \
+         select cluster, topic, partition, 0, \
+                next_offset + case when row_number() over (order by partition) = 1 then 1000 else 0 end \
+         from log_position where topic = '{topic}' and next_offset > 0"
+    );
+    sqlx::raw_sql(&again)
+        .execute(&world.database)
+        .await
+        .unwrap();
+    let whole = format!(
+        "select sum(stretch.end_offset)::bigint from log_stretch stretch \
+         join log_position position using (cluster, topic, partition) \
+         where topic = '{topic}' and stretch.end_offset = position.next_offset"
+    );
+    let whole = world.count(&whole).await;
+    assert!(whole > 0 && whole < count, "{whole}");
+    let _aggregator = world.start(&["aggregator"]);
+    eventually(async || match stored(&world).await {
+        found if found == whole => Ok(()),
+        found => Err((found, whole)),
+    })
+    .await;
+    assert_eq!(left(&world).await, count - whole + 1_000);
+}
+
 /// Waits until a process has gone through that many messages and nothing is left to be read.
 async fn until_read_again(aggregator: &Running, count: i64) {
     eventually(async || {

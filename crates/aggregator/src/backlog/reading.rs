@@ -49,7 +49,10 @@ impl Reading {
         let mut open = BTreeMap::new();
         let mut assigned = TopicPartitionList::new();
         for stretch in stretches {
-            let read_to = first_kept(&consumer, &stretch)?;
+            // One that cannot be read now holds up no other.
+            let Some(read_to) = first_kept(&consumer, &stretch)? else {
+                continue;
+            };
             if read_to < stretch.end_offset {
                 assigned
                     .add_partition_offset(
@@ -61,6 +64,9 @@ impl Reading {
             }
             let key = (stretch.topic.clone(), stretch.partition);
             open.insert(key, Open { stretch, read_to });
+        }
+        if open.is_empty() {
+            return Err("the log ends before the stretches do".to_owned());
         }
         consumer
             .assign(&assigned)
@@ -166,8 +172,9 @@ fn consumer(config: &Config) -> Result<BaseConsumer, String> {
         .map_err(|error| format!("kafka consumer: {}", kafka::describe(&error)))
 }
 
-/// Where reading begins: behind what the log does not keep any more, at the end when it keeps nothing of it.
-fn first_kept(consumer: &BaseConsumer, stretch: &Stretch) -> Result<i64, String> {
+/// Where reading begins: behind what the log does not keep any more, at the end when it keeps nothing of it; `None`
+/// while the log ends before the stretch does.
+fn first_kept(consumer: &BaseConsumer, stretch: &Stretch) -> Result<Option<i64>, String> {
     let (low, high) = consumer
         .fetch_watermarks(&stretch.topic, stretch.partition, KAFKA_TIMEOUT)
         .map_err(|error| format!("kafka does not answer: {error}"))?;
@@ -175,8 +182,9 @@ fn first_kept(consumer: &BaseConsumer, stretch: &Stretch) -> Result<i64, String>
         // The log was made anew: what the offsets meant is gone.
         stretch.end_offset
     } else if high < stretch.end_offset {
-        // A new leader may not know yet how far it has been confirmed: nothing is given up for that.
-        return Err("the log ends before the stretch does".to_owned());
+        // A new leader may not know yet how far it has been confirmed, and a log that was cut or made anew may grow
+        // so far again: nothing is given up for that.
+        return Ok(None);
     } else {
         low.clamp(stretch.next_offset, stretch.end_offset)
     };
@@ -189,7 +197,7 @@ fn first_kept(consumer: &BaseConsumer, stretch: &Stretch) -> Result<i64, String>
             "the log has lost what was to be read there"
         );
     }
-    Ok(begin)
+    Ok(Some(begin))
 }
 
 /// The offsets at which each partition of the role's topics stood at a moment, with the log's name.
@@ -204,6 +212,9 @@ pub(crate) fn offsets_at(
     for topic in topics {
         let metadata = consumer.fetch_metadata(Some(topic), KAFKA_TIMEOUT);
         for found in metadata.map_err(silent)?.topics() {
+            if found.error().is_some() || found.partitions().is_empty() {
+                return Err(format!("kafka does not tell the partitions of {topic}"));
+            }
             for partition in found.partitions() {
                 asked
                     .add_partition_offset(topic, partition.id(), Offset::Offset(millis))

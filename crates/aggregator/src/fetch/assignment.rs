@@ -24,6 +24,9 @@ type Partition = (String, i32);
 /// How long Kafka may take to tell its cluster id; it is asked again.
 const CLUSTER_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How long the database may take to tell positions; then the connection counts as dead, and another one is asked.
+const POSITIONS_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The partitions of this process. Every change of the assignment starts a new epoch; what was read
 /// in an older one is worthless.
 pub(crate) struct Assignment {
@@ -216,6 +219,9 @@ impl Assignment {
                 };
                 let asked = tokio::select! {
                     asked = asked => asked,
+                    () = self.store.given_up_after(POSITIONS_TIMEOUT) => {
+                        Err("the database does not answer".to_owned())
+                    }
                     () = self.shutdown.requested() => return None,
                 };
                 match asked {

@@ -55,24 +55,32 @@ struct Known {
     horizon: Horizon,
 }
 
+/// By clocks that are right, the horizon is further behind than what was received within this: half of
+/// [`crate::RETENTION_SLACK`].
+const JUST_NOW: Duration = Duration::from_secs(3_600);
+
 /// The raw horizon: what is from before it is final, and what could tell whether it is new is dropped.
 struct Horizon {
     moment: Timestamp,
     /// How long records were taken when it moved there.
     kept: Duration,
+    /// What time the database has.
+    database_now: Timestamp,
 }
 
 impl Horizon {
     /// Nobody moves it until the transaction ends.
     async fn hold(connection: &mut PgConnection) -> Result<Self, StoreFailure> {
-        let row = sqlx::query("select moment, kept_us from hold_raw_horizon()")
-            .fetch_one(connection)
-            .await?;
+        let hold =
+            "select moment, kept_us, clock_timestamp() as database_now from hold_raw_horizon()";
+        let row = sqlx::query(hold).fetch_one(connection).await?;
         let moment: Instant = row.try_get("moment")?;
+        let database_now: Instant = row.try_get("database_now")?;
         let kept_us: i64 = row.try_get("kept_us")?;
         Ok(Self {
             moment: moment.0,
             kept: Duration::from_micros(kept_us.unsigned_abs()),
+            database_now: database_now.0,
         })
     }
 
@@ -82,7 +90,8 @@ impl Horizon {
     ///
     /// # Errors
     /// `too_old` when it was not received in time: then it is new, since records are taken longer now than
-    /// before, and its minute is final.
+    /// before, and its minute is final. And when it was received just now: then it is new too, and the horizon
+    /// was moved too far by clocks that were wrong.
     fn is_behind(&self, incoming: &Incoming) -> Result<bool, Rejection> {
         let received_at = incoming.letter.received_at;
         let time = match &incoming.record {
@@ -92,10 +101,14 @@ impl Horizon {
             Record::Presence { .. } => Some(received_at),
             Record::Reported(_) => None,
         };
-        match time.filter(|time| *time < self.moment) {
-            Some(time) => refuse_old(time, received_at, self.kept).map(|()| true),
-            None => Ok(false),
+        let Some(time) = time.filter(|time| *time < self.moment) else {
+            return Ok(false);
+        };
+        refuse_old(time, received_at, self.kept)?;
+        if received_at > self.database_now.minus(JUST_NOW) {
+            return Err(too_late(incoming));
         }
+        Ok(true)
     }
 }
 
@@ -176,13 +189,17 @@ impl Accepted<'_> {
     /// otherwise, and it is too late for it.
     fn take_beyond_horizon(&mut self, incoming: &Incoming) -> Result<(), Rejection> {
         if incoming.letter.kept_as.is_some() {
-            let detail = "the records of its time are dropped: its minute is final";
-            let pointer = incoming.record.time().map_or("", |_| "/time");
-            return Err(Rejection::new(Reason::TooOld, pointer, detail));
+            return Err(too_late(incoming));
         }
         self.beyond_horizon += 1;
         Ok(())
     }
+}
+
+fn too_late(incoming: &Incoming) -> Rejection {
+    let detail = "the records of its time are dropped: its minute is final";
+    let pointer = incoming.record.time().map_or("", |_| "/time");
+    Rejection::new(Reason::TooOld, pointer, detail)
 }
 
 /// The ids of the sensors that a message names, in its order; the message is taken whole or not at all.

@@ -88,13 +88,18 @@ async fn search(
     Ok(found)
 }
 
-/// A database that refuses everything is at fault itself, and so is one that refuses all of a kind.
-pub(super) fn must_be_at_fault(culprits: &[Culprit<'_>], part: &Part) -> Result<(), StoreFailure> {
+/// A database that refuses everything is at fault itself, and so is one that refuses all of a kind. `has_letters`
+/// says that there are dead letters beside the records: when the database takes these, it takes something.
+pub(super) fn must_be_at_fault(
+    culprits: &[Culprit<'_>],
+    part: &Part,
+    has_letters: bool,
+) -> Result<(), StoreFailure> {
     let mut refused = [0; Record::KINDS];
     for culprit in culprits {
         refused[culprit.incoming.record.kind()] += 1;
     }
-    let any_taken = part.taken.iter().any(|taken| *taken > 0);
+    let any_taken = has_letters || part.taken.iter().any(|taken| *taken > 0);
     let mut kinds = refused.iter().zip(part.taken);
     let plausible =
         kinds.all(|(refused, taken)| *refused == 0 || taken > 0 || (any_taken && *refused <= FEW));

@@ -3,7 +3,8 @@
 -- yet remembers the end, and when it has come so far, however much was added meanwhile, all is stored
 -- that stood there at that time. While a stretch of it is still to be read, not all is stored that lies
 -- before the position. A position behind the end means that the log was made anew: nothing is
--- told of it.
+-- told of it. Run after the positions are locked, as a statement of its own: one that waits for a leap
+-- here would see where the position is then, and not the stretch that came with it.
 update log_position position
 set served_at = $5,
     read_through = case

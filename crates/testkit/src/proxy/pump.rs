@@ -19,6 +19,7 @@ pub(super) struct Gates {
     pub(super) pause: Duration,
     pub(super) refuse: bool,
     pub(super) cuts: u64,
+    pub(super) forgotten: u64,
 }
 
 /// Carries both directions until one of them ends.
@@ -72,13 +73,18 @@ struct Pump {
 impl Pump {
     /// Writes nothing after a cut.
     async fn run(mut self, record: impl Fn(&[u8])) {
-        let cuts = self.gates.borrow().cuts;
+        let Gates {
+            cuts, forgotten, ..
+        } = *self.gates.borrow();
         let mut buffer = vec![0; PIECE_BYTES];
         let mut waiting = Vec::new();
         loop {
             let now = *self.gates.borrow_and_update();
             if now.cuts != cuts {
                 return;
+            }
+            if now.forgotten != forgotten {
+                return self.swallow(buffer).await;
             }
             if !(self.held)(&now) && !waiting.is_empty() {
                 tokio::time::sleep(now.pause).await;
@@ -101,5 +107,10 @@ impl Pump {
                 },
             }
         }
+    }
+    /// Confirms and passes on nothing, and never tells the other side.
+    async fn swallow(mut self, mut buffer: Vec<u8>) {
+        while let Ok(1..) = self.from.read(&mut buffer).await {}
+        std::future::pending().await
     }
 }

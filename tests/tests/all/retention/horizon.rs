@@ -3,6 +3,7 @@
 use super::fixture::{History, KEPT, at, fold, ingest};
 use crate::records::now;
 use crate::site::metered;
+use domain::rejection::Reason;
 use domain::time::{Interval, Timestamp};
 use store::{Batch, LogEnd, LogInUse, Move, Store};
 use testkit::{Edition, Mode, World, eventually};
@@ -83,6 +84,32 @@ async fn a_clock_that_is_ahead_drops_nothing_that_may_still_come() {
         ..Batch::default()
     };
     assert_eq!(store.ingest(&batch, KEPT).await.unwrap().stored, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_new_before_a_horizon_that_wrong_clocks_moved_is_kept_as_a_letter() {
+    let history = History::new(Edition::Plain, &[]).await;
+    let store = &history.site.store;
+    let pool = &history.site.world.database;
+    // Both clocks were two days ahead.
+    let ahead = "update raw_horizon set kept_us = 7 * 86400 * 1000000::bigint, \
+                 moment = date_bin('1 day', now() - interval '5 days', 'epoch')";
+    sqlx::query(ahead).execute(pool).await.unwrap();
+    let time = now() - 6 * 86_400 - 3_600;
+    let received = async |at_second: i64| {
+        let building = history.site.building;
+        let message = super::fixture::incoming(building, metered(at(time), 5), at(at_second));
+        let batch = Batch {
+            records: vec![message],
+            ..Batch::default()
+        };
+        store.ingest(&batch, KEPT).await.unwrap()
+    };
+    let fresh = received(now()).await;
+    assert_eq!(fresh.dead_lettered[&Reason::TooOld], 1);
+    // What was received when its records were kept still, the log brings again.
+    let again = received(time + 86_400).await;
+    assert_eq!((again.duplicates, again.beyond_horizon), (1, 1));
 }
 
 /// What stands in the log, as far as it was looked at.

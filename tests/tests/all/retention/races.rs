@@ -5,8 +5,8 @@ use crate::records::now;
 use crate::site::metered;
 use domain::time::Interval;
 use std::sync::atomic::{AtomicI64, Ordering};
-use store::{LogInUse, Store};
-use testkit::Edition;
+use store::{LogEnd, LogInUse, Store};
+use testkit::{Edition, eventually};
 
 /// Records of each writer.
 const RECORDS: i64 = 150;
@@ -75,4 +75,46 @@ async fn no_record_slips_below_the_horizon_while_it_moves_on_postgresql() {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_record_slips_below_the_horizon_while_it_moves_on_timescaledb() {
     no_record_slips_below_the_horizon_while_it_moves(Edition::Timescale).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_leap_in_the_same_moment_does_not_pass_for_what_was_read() {
+    let history = History::new(Edition::Plain, &[]).await;
+    let (store, world) = (&history.site.store, &history.site.world);
+    let partition = ("telemetry".to_owned(), 0);
+    let log = LogInUse {
+        cluster: "kafka".to_owned(),
+        partitions: vec![partition.clone()],
+    };
+    store
+        .positions(&log.cluster, std::slice::from_ref(&partition))
+        .await
+        .unwrap();
+    // What Store::leap does, up to the moment before it is true.
+    let mut leap = world.database.begin().await.unwrap();
+    let leaps = "update log_position set next_offset = 5000; \
+                 insert into log_stretch (cluster, topic, partition, next_offset, end_offset) \
+                 values ('kafka', 'telemetry', 0, 0, 5000)";
+    sqlx::raw_sql(leaps).execute(&mut *leap).await.unwrap();
+    let ends = [LogEnd {
+        topic: partition.0,
+        partition: partition.1,
+        end_offset: 5_000,
+    }];
+    let noted = store.note_log_ends(&log.cluster, &ends, at(now()));
+    let leapt = async {
+        let waits = "select count(*) from pg_stat_activity \
+                     where datname = current_database() and wait_event_type = 'Lock'";
+        eventually(async || match world.count(waits).await {
+            0 => Err(()),
+            _ => Ok(()),
+        })
+        .await;
+        leap.commit().await.unwrap();
+    };
+    let (noted, ()) = tokio::join!(noted, leapt);
+    noted.unwrap();
+    let horizon = store.move_raw_horizon(at(now()), KEPT, &log).await.unwrap();
+    let behind = "telemetry/0 of the log is not read far enough";
+    assert_eq!(horizon.held_back.as_deref(), Some(behind));
 }
