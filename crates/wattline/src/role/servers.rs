@@ -2,8 +2,11 @@
 
 use crate::failure::Failure;
 use kafka::Cluster;
-use kafka::topic::Demands;
+use kafka::topic::{self, Demands};
+use ops::failure::Fatal;
+use ops::retry::Backoff;
 use ops::settings::Settings;
+use ops::shutdown::Shutdown;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use store::Store;
@@ -12,6 +15,9 @@ use wire::topic::KafkaTopics;
 
 /// Kafka's topic names have at most 249 characters, and ours add to the prefix.
 const LONGEST_PREFIX: usize = 200;
+
+/// How long Kafka may take to tell how its topics are set.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The log, with its options looked at.
 pub(crate) fn cluster(settings: &Settings) -> Result<Cluster, Failure> {
@@ -60,4 +66,34 @@ pub(crate) fn demands(topics: &KafkaTopics, partitions: usize) -> BTreeMap<&str,
         (name, demands)
     };
     topics.all().into_iter().map(of).collect()
+}
+
+/// Tells once what is wrong with the topics' settings, as soon as all topics are there.
+pub(super) async fn tell_weak_topics(
+    cluster: Cluster,
+    topics: KafkaTopics,
+    partitions: usize,
+    shutdown: Shutdown,
+) -> Result<(), Fatal> {
+    let name = cluster.name();
+    let demands = demands(&topics, partitions);
+    let mut backoff = Backoff::default();
+    loop {
+        // An outage is told by the role's own condition.
+        if let Ok(looked) = topic::look(&cluster, &demands, LOOK_TIMEOUT).await
+            && looked.missing == 0
+        {
+            for finding in looked.findings {
+                match finding {
+                    topic::Finding::Loses(text) => tracing::error!("{name}: {text}"),
+                    topic::Finding::Weaker(text) => tracing::warn!("{name}: {text}"),
+                }
+            }
+            return Ok(());
+        }
+        tokio::select! {
+            () = tokio::time::sleep(backoff.next_wait()) => {}
+            () = shutdown.requested() => return Ok(()),
+        }
+    }
 }
