@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: demo demo-direct test servers servers-direct lint advisories hostile faults bench bench-pipeline bench-reads bench-control fuzz-check
+.PHONY: demo demo-direct test servers servers-direct lint advisories hostile faults upgrade bench bench-pipeline bench-reads bench-control fuzz-check
 
 # The whole pipeline with private servers, a simulated fleet and a login to try. Ctrl-C stops it.
 demo: servers
@@ -25,6 +25,13 @@ test: servers lint fuzz-check
 faults: servers
 	$(CARGO) build --release --bin wattline --bin faults
 	target/release/faults --summary target/faults.json $(FAULTS)
+
+# A rolling upgrade in the middle of all faults, from the release that FROM names (a commit or a tag): every process begins as the
+# old one, and is the new one once it was started again after the migration.
+upgrade: servers
+	old=$$(CARGO=$(CARGO) deploy/tools/release.sh $(FROM)) && \
+		$(CARGO) build --release --bin wattline --bin faults && \
+		target/release/faults --upgrade-from "$$old" --summary target/upgrade.json $(FAULTS)
 
 # The servers that tests and the demo start; quick when they are there.
 servers:

@@ -132,6 +132,8 @@ mod telling;
 mod tokens;
 #[path = "all/tree.rs"]
 mod tree;
+#[path = "all/upgrade.rs"]
+mod upgrade;
 
 /// The `wattline` under test.
 const WATTLINE: &str = env!("CARGO_BIN_EXE_wattline-under-test");

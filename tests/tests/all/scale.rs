@@ -13,21 +13,21 @@ use uuid::Uuid;
 /// So many that every one of the twelve partitions has some.
 const BUILDINGS: usize = 120;
 /// Within this after a change every partition is served.
-const SERVED: Duration = Duration::from_secs(10);
+pub(crate) const SERVED: Duration = Duration::from_secs(10);
 /// Each building publishes so often.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// The times of what each building has published.
-type Published = BTreeMap<Uuid, BTreeSet<i64>>;
+pub(crate) type Published = BTreeMap<Uuid, BTreeSet<i64>>;
 
 /// A load that goes on until it is told to stop: one record a second for each building.
-struct Load {
+pub(crate) struct Load {
     stop: Arc<AtomicBool>,
     task: JoinHandle<(Controller, Published)>,
 }
 
 impl Load {
-    fn start(controller: Controller, buildings: Vec<Uuid>) -> Self {
+    pub(crate) fn start(controller: Controller, buildings: Vec<Uuid>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         #[expect(clippy::disallowed_methods, reason = "ended by stop")]
@@ -50,7 +50,7 @@ impl Load {
         Self { stop, task }
     }
 
-    async fn stop(self) -> Published {
+    pub(crate) async fn stop(self) -> Published {
         self.stop.store(true, Ordering::SeqCst);
         let (controller, published) = self.task.await.unwrap();
         controller.confirmed().await;
@@ -59,7 +59,7 @@ impl Load {
 }
 
 /// Waits until every building has a record that was published after this moment, and tells how long it took.
-async fn served(world: &World, what: &str) {
+pub(crate) async fn served(world: &World, what: &str) {
     let (changed, begun) = (now() + 1, Instant::now());
     let behind = format!(
         "select count(*) from building where not exists (select from latest_sample latest \

@@ -4,7 +4,6 @@ use super::{attempts_take_their_time, tells, world_with};
 use crate::mqtt_wire::{Connect, Wire};
 use crate::records;
 use std::path::Path;
-use std::time::Duration;
 use testkit::{Authority, BuildingPlan, PairFiles, Proxy, ShippedBroker, World, eventually};
 
 /// A broker and how the service comes to it from another machine.

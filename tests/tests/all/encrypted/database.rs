@@ -4,7 +4,6 @@ use super::{PASSWORD, attempts_take_their_time, tells, world_with};
 use embedded::{Edition, Postgres, PostgresOptions, ServerCertificate};
 use sqlx::{Connection as _, PgConnection};
 use std::path::Path;
-use std::time::Duration;
 use tempfile::TempDir;
 use testkit::{Authority, CertifiedPair, Proxy, World, eventually};
 
