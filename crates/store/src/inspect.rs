@@ -19,6 +19,8 @@ pub struct Inspected {
     pub schema: SchemaAge,
     /// Raw tables that are not the role's own, so that it cannot drop what is too old.
     pub not_owned: Vec<String>,
+    /// Settings by which a crash may take back what was committed, as `fsync is off`.
+    pub not_durable: Vec<String>,
 }
 
 impl Store {
@@ -43,6 +45,9 @@ impl Store {
             .bind(RAW_TABLES.as_slice())
             .fetch_all(&mut connection)
             .await?;
+        let not_durable = sqlx::query_scalar(include_str!("queries/not_durable.sql"))
+            .fetch_all(&mut connection)
+            .await?;
         connection.close().await?;
         Ok(Inspected {
             server_version,
@@ -50,6 +55,7 @@ impl Store {
             edition,
             schema,
             not_owned,
+            not_durable,
         })
     }
 }

@@ -124,6 +124,11 @@ fn judge_database(inspected: Inspected) -> Found {
             unknown.len()
         ));
     }
+    for setting in inspected.not_durable {
+        found.weaker.push(format!(
+            "{setting}: what was committed, and in direct mode acknowledged, may be gone after a crash"
+        ));
+    }
     if !inspected.not_owned.is_empty() {
         found.weaker.push(format!(
             "the role does not own {}: an aggregator drops nothing of it, however old",

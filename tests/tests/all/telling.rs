@@ -14,5 +14,7 @@ mod log;
 mod logs;
 #[path = "telling/metrics.rs"]
 mod metrics;
+#[path = "telling/operators.rs"]
+mod operators;
 
 pub(crate) use log::set_topic;

@@ -16,7 +16,7 @@ use wire::topic::KafkaTopics;
 /// Kafka's topic names have at most 249 characters, and ours add to the prefix.
 const LONGEST_PREFIX: usize = 200;
 
-/// How long Kafka may take to tell how its topics are set.
+/// How long a server may take to tell how it is.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The log, with its options looked at.
@@ -53,6 +53,22 @@ pub(crate) fn store(
         let expected = format!("postgres://user:password@host:port/database ({wrong})");
         settings.unacceptable("database_url", expected).into()
     })
+}
+
+/// A command's failure with the server's name; of a database that cannot be worked with also why, where a pool only says
+/// that it has no connection to give.
+pub(crate) async fn explain(store: &Store, failure: Failure) -> Failure {
+    let Failure::Running(text) = &failure else {
+        return failure;
+    };
+    let Some(words) = text.strip_prefix("database: ") else {
+        return failure;
+    };
+    let looked = tokio::time::timeout(LOOK_TIMEOUT, async { store.watch().look().await });
+    match looked.await {
+        Ok(Err(cause)) => Failure::Running(cause),
+        Ok(Ok(())) | Err(_) => Failure::Running(format!("{}: {words}", store.server())),
+    }
 }
 
 /// What each topic is to be like.
