@@ -17,4 +17,5 @@ mod metrics;
 #[path = "telling/operators.rs"]
 mod operators;
 
+pub(crate) use cause::all_tell;
 pub(crate) use log::set_topic;
