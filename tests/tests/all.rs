@@ -76,6 +76,8 @@ mod key_values;
 mod kills;
 #[path = "all/late.rs"]
 mod late;
+#[path = "all/leaving.rs"]
+mod leaving;
 #[path = "all/logins.rs"]
 mod logins;
 #[path = "all/meter_readings.rs"]

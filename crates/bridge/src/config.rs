@@ -54,6 +54,8 @@ pub struct Config {
     pub building_message_limit: u32,
     /// The kinds of record that are subscribed to.
     pub kinds: Vec<RecordKind>,
+    /// Subscribe to nothing, carry over what the broker keeps for the session, end the session, and stop.
+    pub leave: bool,
 }
 
 /// What the bridge shares with its process.

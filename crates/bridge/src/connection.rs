@@ -66,6 +66,26 @@ impl Connector {
         AsyncClient::new(self.options.clone(), REQUEST_CAPACITY)
     }
 
+    /// A connection that ends the session, and keeps nothing.
+    pub(crate) fn connect_to_end(&self) -> (AsyncClient, EventLoop) {
+        let mut options = self.options.clone();
+        options
+            .set_clean_start(true)
+            .set_session_expiry_interval(Some(0));
+        AsyncClient::new(options, REQUEST_CAPACITY)
+    }
+
+    /// Ends the subscriptions; tells how many answers follow.
+    pub(crate) fn unsubscribe(&self, client: &AsyncClient) -> Result<usize, String> {
+        let paths = self.filters.iter().map(|it| &it.path);
+        let all: Vec<&String> = paths.chain(&self.given_back).collect();
+        for path in &all {
+            let asked = client.try_unsubscribe(*path);
+            asked.map_err(|error| format!("cannot unsubscribe: {error}"))?;
+        }
+        Ok(all.len())
+    }
+
     /// Asks for the subscriptions; to ask again changes nothing.
     ///
     /// With a share group, those without one are given back: a session that had them before the group
@@ -80,7 +100,7 @@ impl Connector {
     }
 }
 
-/// Asks the broker for a sign of life.
+/// Asks the broker for a sign of life; it answers what it was asked before first.
 pub(crate) fn ask(client: &AsyncClient) -> Result<(), String> {
     let asked = client.try_unsubscribe(mqtt::QUESTION);
     asked.map_err(|error| format!("cannot ask: {error}"))

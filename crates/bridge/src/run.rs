@@ -49,6 +49,7 @@ pub async fn run(
         match connection(&mut bridge, &shutdown).await {
             Ended::Stopped => return Ok(()),
             Ended::Fatal(fatal) => return Err(fatal),
+            Ended::Emptied => break,
             Ended::Lost(cause) => {
                 let wait = bridge.lose(cause);
                 select! {
@@ -57,6 +58,33 @@ pub async fn run(
                 }
             }
         }
+    }
+    select! {
+        () = end_session(&mut bridge) => Ok(()),
+        () = shutdown.requested() => Ok(()),
+    }
+}
+
+/// Ends the session at the broker, in which nothing is left.
+async fn end_session(bridge: &mut Bridge) {
+    loop {
+        let (client, mut eventloop) = bridge.connect_to_end();
+        let cause = loop {
+            match eventloop.poll().await {
+                Ok(Event::Incoming(Packet::ConnAck(_))) => {
+                    if let Err(error) = client.try_disconnect() {
+                        break error.to_string();
+                    }
+                }
+                Ok(Event::Outgoing(Outgoing::Disconnect)) => {
+                    tracing::info!("nothing is left at the broker, and the session has ended");
+                    return;
+                }
+                Ok(Event::Incoming(_) | Event::Outgoing(_)) => {}
+                Err(error) => break error.to_string(),
+            }
+        };
+        sleep(bridge.lose(cause)).await;
     }
 }
 
@@ -121,6 +149,7 @@ fn received(
     match event {
         Event::Incoming(Packet::ConnAck(answer)) => bridge.connected(client, &answer),
         Event::Incoming(Packet::SubAck(answer)) => bridge.subscribed(&answer),
+        Event::Incoming(Packet::UnsubAck(_)) => bridge.unsubscribed(client),
         // Not entered and never acknowledged: the broker delivers it again.
         Event::Incoming(Packet::Publish(_)) if stopping.begun() => Ok(()),
         Event::Incoming(Packet::Publish(publish)) => bridge.arrive(publish),

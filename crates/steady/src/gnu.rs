@@ -2,9 +2,9 @@
 //! `pthread_mutex_t`.
 #![expect(unsafe_code, reason = "C calls it, and it calls C")]
 
-use libc::{CLOCK_MONOTONIC, ETIMEDOUT, c_int, c_void, clockid_t, timespec};
+use libc::{CLOCK_MONOTONIC, CLOCK_REALTIME, ETIMEDOUT, c_int, c_void, clockid_t, timespec};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Longest wait: who waits for longer is told that time is up, sees by the monotonic clock that it is not, and waits on. So
 /// even a step between librdkafka's look at the clock and ours costs no more than this.
@@ -40,9 +40,8 @@ unsafe extern "C" fn cnd_timedwait(
     WAITS.fetch_add(1, Ordering::Relaxed);
     // SAFETY: the caller promises that it points to a time.
     let deadline = unsafe { *deadline };
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
-    let left = left(deadline, since_epoch.unwrap_or_default()).min(LONGEST);
-    let until = after(monotonic(), left);
+    let left = left(deadline, time_of(CLOCK_REALTIME)).min(LONGEST);
+    let until = after(time_of(CLOCK_MONOTONIC), left);
     // SAFETY: condition and mutex are the caller's, as they came; `until` lives until this returns.
     let ended =
         unsafe { pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &raw const until) };
@@ -53,22 +52,25 @@ unsafe extern "C" fn cnd_timedwait(
     }
 }
 
-/// The monotonic clock.
-fn monotonic() -> timespec {
+fn time_of(clock: clockid_t) -> timespec {
     let mut now = timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: it writes to `now`, which lives until this returns. The clock exists on every Linux.
-    unsafe { libc::clock_gettime(CLOCK_MONOTONIC, &raw mut now) };
+    // SAFETY: it writes to `now`, which lives until this returns. Both clocks exist on every Linux.
+    unsafe { libc::clock_gettime(clock, &raw mut now) };
     now
 }
 
-/// From `now`, since the epoch, to `deadline`; nothing when that has passed.
-fn left(deadline: timespec, now: Duration) -> Duration {
-    let seconds = u64::try_from(deadline.tv_sec).unwrap_or_default();
-    let nanoseconds = u32::try_from(deadline.tv_nsec).unwrap_or_default();
-    Duration::new(seconds, nanoseconds).saturating_sub(now)
+/// From `now` to `deadline`; nothing when that has passed.
+fn left(deadline: timespec, now: timespec) -> Duration {
+    since_epoch(deadline).saturating_sub(since_epoch(now))
+}
+
+fn since_epoch(time: timespec) -> Duration {
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or_default();
+    Duration::new(seconds, nanoseconds)
 }
 
 /// `wait` is at most [`LONGEST`].
@@ -102,7 +104,7 @@ mod tests {
 
     #[test]
     fn what_is_left_is_never_negative() {
-        let now = Duration::new(100, 500_000_000);
+        let now = time(100, 500_000_000);
         assert_eq!(left(time(101, 0), now), Duration::from_millis(500));
         assert_eq!(left(time(100, 0), now), Duration::ZERO);
         assert_eq!(left(time(-1, 0), now), Duration::ZERO);

@@ -50,10 +50,19 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     };
     match name {
         "serve" => role::run(role::Roles::ALL, &settings()?),
-        "bridge" => role::run(role::Roles::BRIDGE, &settings()?),
+        "bridge" => {
+            let leaves = matches.get_flag("leave");
+            let errand = if leaves {
+                role::Errand::Leave
+            } else {
+                role::Errand::None
+            };
+            role::run_with(role::Roles::BRIDGE, &settings()?, errand)
+        }
         "aggregator" => {
             let from = matches.get_one("from").copied();
-            role::run_again_from(role::Roles::AGGREGATOR, &settings()?, from)
+            let errand = from.map_or(role::Errand::None, role::Errand::ReadAgain);
+            role::run_with(role::Roles::AGGREGATOR, &settings()?, errand)
         }
         "control" => role::run(role::Roles::CONTROL, &settings()?),
         "api" => role::run(role::Roles::API, &settings()?),
@@ -112,11 +121,12 @@ fn command() -> Command {
             "Runs every role in one process",
             all,
         ))
-        .subcommand(with_settings(
-            "bridge",
-            "Carries messages from MQTT to Kafka",
-            bridge,
-        ))
+        .subcommand(
+            with_settings("bridge", "Carries messages from MQTT to Kafka", bridge).arg(switch(
+                "leave",
+                "subscribes to nothing, carries over what the broker keeps for WATTLINE_MQTT_CLIENT_ID, ends that session, and stops",
+            )),
+        )
         .subcommand(
             with_settings(
                 "aggregator",

@@ -74,25 +74,33 @@ pub struct Shared {
     pub health: Health,
     /// Tells everybody to stop.
     pub shutdown: Shutdown,
-    /// From when on the aggregator has to read the log again.
-    pub read_again_from: Option<Timestamp>,
+    /// What else is to be done.
+    pub errand: Errand,
+}
+
+/// What a role is told to do on the command line, beside its work or instead of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Errand {
+    /// Its work.
+    #[default]
+    None,
+    /// The aggregator reads the log again from that moment on.
+    ReadAgain(Timestamp),
+    /// The bridge leaves the broker for good.
+    Leave,
 }
 
 /// Runs the roles until SIGTERM or SIGINT.
 pub(crate) fn run(roles: Roles, settings: &Settings) -> Result<(), Failure> {
-    run_again_from(roles, settings, None)
+    run_with(roles, settings, Errand::None)
 }
 
-/// The same, and has what Kafka holds from that moment on read again.
-pub(crate) fn run_again_from(
-    roles: Roles,
-    settings: &Settings,
-    read_again_from: Option<Timestamp>,
-) -> Result<(), Failure> {
+/// The same, with an errand.
+pub(crate) fn run_with(roles: Roles, settings: &Settings, errand: Errand) -> Result<(), Failure> {
     process::block_on(async {
         let shared = Shared {
             shutdown: Shutdown::on_signals(),
-            read_again_from,
+            errand,
             ..Shared::default()
         };
         run_until_shutdown(roles, settings, &shared).await

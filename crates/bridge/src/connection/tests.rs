@@ -7,6 +7,7 @@ fn config() -> Config {
         share_group: None,
         receive_maximum: 7,
         building_message_limit: 0,
+        leave: false,
         kinds: RecordKind::ALL.to_vec(),
     }
 }

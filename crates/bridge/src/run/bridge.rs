@@ -1,5 +1,7 @@
 //! What the loop does with each happening.
 
+mod leaving;
+
 use super::silence::{REPORT_WITHIN, Silence};
 use crate::config::{Config, EVERY_PACKET_IDENTIFIER, Handles, STABLE_AFTER};
 use crate::connection::{Connector, acknowledge, ask, refused};
@@ -9,6 +11,7 @@ use crate::ledger::{Acknowledgement, Ledger};
 use crate::limit::Limit;
 use crate::log::{Attempt, Log, Outcome};
 use domain::time::Timestamp;
+use leaving::Leaving;
 use mqtt::{Vigil, Watched};
 use ops::failure::Fatal;
 use ops::health::Condition;
@@ -28,6 +31,8 @@ const SMALLEST_STEP_BACK: Duration = Duration::from_secs(1);
 pub(super) enum Ended {
     /// The process stops.
     Stopped,
+    /// Nothing is left at the broker, for a bridge that leaves for good.
+    Emptied,
     /// Another one is to be made.
     Lost(String),
     /// No other one would help.
@@ -59,6 +64,8 @@ pub(super) struct Bridge {
     judged: bool,
     /// Whether the present connection has lost messages without a guarantee.
     overflowed: bool,
+    /// How far a bridge has come that leaves for good.
+    leaving: Option<Leaving>,
     /// What the log needs beside this loop; ends with it.
     _tasks: JoinSet<()>,
 }
@@ -89,12 +96,17 @@ impl Bridge {
             stamped: Timestamp::from_micros(i64::MIN),
             judged: false,
             overflowed: false,
+            leaving: config.leave.then_some(Leaving::Emptying),
             _tasks: tasks,
         })
     }
 
     pub(super) fn connect(&self) -> (AsyncClient, EventLoop) {
         self.connector.connect()
+    }
+
+    pub(super) fn connect_to_end(&self) -> (AsyncClient, EventLoop) {
+        self.connector.connect_to_end()
     }
 
     pub(super) fn is_connected(&self) -> bool {
@@ -110,6 +122,9 @@ impl Bridge {
             self.connector.judge(answer);
         }
         self.connected_at = Some(Instant::now());
+        if self.leaving.is_some() {
+            return self.unsubscribe(client);
+        }
         self.connector.subscribe(client).map_err(Ended::Lost)
     }
 
@@ -131,6 +146,9 @@ impl Bridge {
 
     /// Enters a message and hands it over.
     pub(super) fn arrive(&mut self, publish: Publish) -> Result<(), Ended> {
+        if let Some(leaving) = &mut self.leaving {
+            leaving.arrive();
+        }
         let without_guarantee = publish.qos == QoS::AtMostOnce;
         if without_guarantee && self.ledger.in_flight() >= self.receive_maximum {
             self.overflow();
@@ -209,6 +227,7 @@ impl Bridge {
             self.pause(&cause, failures);
         }
         self.acknowledge(client)?;
+        self.ask_what_is_left(client)?;
         if !failed {
             self.recover();
         }

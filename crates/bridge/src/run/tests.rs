@@ -47,6 +47,7 @@ impl Stage {
             receive_maximum: 10,
             building_message_limit: 0,
             kinds: vec![RecordKind::Presence],
+            leave: false,
         };
         let (metrics, health, shutdown) = (Metrics::new(), Health::new(), Shutdown::new());
         let handles = Handles {

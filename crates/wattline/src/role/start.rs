@@ -1,7 +1,7 @@
 //! Starts each role with what the settings say about it.
 
 use super::servers::tell_weak_topics;
-use super::{Roles, Shared, Tasks, cluster, store, topics};
+use super::{Errand, Roles, Shared, Tasks, cluster, store, topics};
 use crate::direct;
 use crate::failure::Failure;
 use crate::{https, process};
@@ -109,13 +109,20 @@ fn start_bridge(
         receive_maximum: settings.integer("mqtt_receive_maximum")?,
         building_message_limit: settings.integer("building_message_limit")?,
         kinds: RecordKind::ALL.to_vec(),
+        leave: shared.errand == Errand::Leave,
     };
     let handles = bridge::Handles {
         metrics: shared.metrics.clone(),
         health: shared.health.clone(),
         clock: Clock::system(),
     };
-    tasks.spawn(bridge::run(config, log, handles, shared.shutdown.clone()));
+    let shutdown = shared.shutdown.clone();
+    tasks.spawn(async move {
+        let ended = bridge::run(config, log, handles, shutdown.clone()).await;
+        // Who has left has nothing more to do.
+        shutdown.trigger();
+        ended
+    });
     Ok(())
 }
 
@@ -177,7 +184,10 @@ fn start_aggregator(
         partitions: settings.integer("kafka_partitions")?,
         group: settings.text("kafka_group")?,
         raw_retention: settings.duration("raw_retention")?,
-        read_again_from: shared.read_again_from,
+        read_again_from: match shared.errand {
+            Errand::ReadAgain(from) => Some(from),
+            Errand::None | Errand::Leave => None,
+        },
     };
     let store = store(settings, AGGREGATOR_CONNECTIONS, STATEMENT_TIMEOUT)?;
     tasks.spawn(aggregator::run(
