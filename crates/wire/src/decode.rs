@@ -8,8 +8,8 @@ mod exact;
 mod overflow;
 mod walk;
 
-use crate::json;
 use crate::topic::RecordKind;
+use crate::{json, validate};
 use domain::reading::Record;
 use domain::record::TelemetryRecord;
 use domain::rejection::{Reason, Rejection};
@@ -33,6 +33,11 @@ pub struct Accepted {
 /// # Errors
 /// The first of `too_large`, `not_json`, `schema` and `out_of_range` that holds.
 pub fn decode_telemetry(payload: &[u8]) -> Result<TelemetryRecord, Rejection> {
+    if payload.len() <= LONGEST_PAYLOAD
+        && let Some(record) = validate::telemetry(payload)
+    {
+        return Ok(record);
+    }
     let document = parse(RecordKind::Telemetry, payload)?;
     walk::telemetry(&document).ok_or_else(|| {
         exact::refusal(RecordKind::Telemetry, &document).unwrap_or_else(|| {

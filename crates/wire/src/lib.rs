@@ -8,3 +8,4 @@ pub mod json;
 mod rfc3339;
 pub mod schema;
 pub mod topic;
+pub mod validate;
