@@ -1,11 +1,14 @@
 //! Retention: partitions are made ahead, the horizon moves, what lies before it is dropped.
 
+mod overdue;
+
 use crate::Handles;
 use crate::fetch::{Assignment, Consumer};
 use domain::time::Timestamp;
 use ops::metrics::{Counter, Gauge};
 use ops::retry::Backoff;
 use ops::shutdown::Shutdown;
+use overdue::{Overdue, Told};
 use rdkafka::consumer::Consumer as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -63,6 +66,7 @@ pub async fn run(
     let log = source.0.map(Arc::new);
     let mut backoff = Backoff::default();
     let mut lag = Lag::default();
+    let mut overdue = Overdue::default();
     let keep = async {
         loop {
             let now = || Timestamp::from_micros(handles.clock.now_micros());
@@ -74,11 +78,15 @@ pub async fn run(
                 Ok((horizon, dropped)) => {
                     backoff.reset();
                     lag.tell(horizon.held_back.as_deref());
+                    if overdue.kept(&horizon) == Some(Told::End) {
+                        tracing::info!("raw records can be dropped again");
+                    }
                     count(handles, &horizon, dropped);
                     INTERVAL
                 }
                 // An outage is told by the conditions of those who write and fold.
                 Err(Unkept::Store(failure)) if failure.is_transient() => {
+                    overdue.failed(Instant::now());
                     tracing::debug!(%failure, "retention has to wait");
                     PAUSE
                 }
@@ -88,10 +96,14 @@ pub async fn run(
                     backoff.next_wait()
                 }
                 Err(Unkept::Store(failure)) => {
-                    tracing::error!(%failure, "raw records cannot be dropped");
+                    overdue.failed(Instant::now());
+                    if overdue.tell() == Some(Told::Start) {
+                        tracing::error!(%failure, "raw records cannot be dropped");
+                    }
                     INTERVAL
                 }
             };
+            show(handles, overdue.seconds(Instant::now()));
             tokio::time::sleep(wait).await;
         }
     };
@@ -211,23 +223,26 @@ impl Lag {
     }
 }
 
+fn seconds(seconds: i64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a gauge is a float")]
+    let seconds = seconds.max(0) as f64;
+    seconds
+}
+
+fn show(handles: &Handles, overdue: i64) {
+    handles.metrics.update(|update| {
+        update.set(Gauge::AggregatorRetentionOverdueSeconds, seconds(overdue));
+    });
+}
+
 fn count(handles: &Handles, horizon: &Horizon, dropped: Dropped) {
-    let seconds = |seconds: i64| {
-        #[expect(clippy::cast_precision_loss, reason = "a gauge is a float")]
-        let seconds = seconds.max(0) as f64;
-        seconds
-    };
     handles.metrics.update(|update| {
         update.add(Counter::AggregatorDroppedChunks, dropped.pieces);
         update.add(Counter::AggregatorDroppedRows, dropped.rows);
         // Before it has moved for the first time there is nothing to tell.
         if horizon.moment.seconds() > 0 {
-            let overdue = horizon.due.micros_since(horizon.moment) / 1_000_000;
-            update.set(
-                Gauge::AggregatorRawHorizonSeconds,
-                seconds(horizon.moment.seconds()),
-            );
-            update.set(Gauge::AggregatorRetentionOverdueSeconds, seconds(overdue));
+            let moment = seconds(horizon.moment.seconds());
+            update.set(Gauge::AggregatorRawHorizonSeconds, moment);
         }
     });
     if dropped != Dropped::default() {

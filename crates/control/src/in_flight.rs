@@ -4,12 +4,15 @@ use rumqttc::v5::mqttbytes::v5::PubAckReason;
 use std::collections::HashMap;
 use store::Publishing;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 /// A batch of documents, published in its order. The client gives packet identifiers in that order too.
 pub(crate) struct InFlight {
     publishing: Publishing,
     /// What the broker said of each, by its place; `None` while it has not.
     answers: Vec<Option<bool>>,
+    /// Why it, or we, refused, by the place.
+    refusals: Vec<(usize, String)>,
     /// The places of those that were handed to the client, in order.
     handed: Vec<usize>,
     /// How many of these the client has written.
@@ -24,6 +27,7 @@ impl InFlight {
         Self {
             answers: vec![None; publishing.publications().len()],
             publishing,
+            refusals: Vec::new(),
             handed: Vec::new(),
             written: 0,
             places: HashMap::new(),
@@ -40,9 +44,10 @@ impl InFlight {
         self.handed.push(place);
     }
 
-    /// The document at this place cannot be published.
-    pub(crate) fn refuse(&mut self, place: usize) {
+    /// The document at this place cannot be published, and why.
+    pub(crate) fn refuse(&mut self, place: usize, why: String) {
         self.answers[place] = Some(false);
+        self.refusals.push((place, why));
     }
 
     /// The client has written the next one, with this packet identifier.
@@ -58,17 +63,23 @@ impl InFlight {
         let Some(place) = self.places.remove(&packet_identifier) else {
             return;
         };
-        let taken = is_taken(reason);
-        if !taken {
-            let building = self.publishing.publications()[place].building;
-            tracing::error!(%building, ?reason, "the broker refuses a desired document");
+        if is_taken(reason) {
+            self.answers[place] = Some(true);
+        } else {
+            self.refuse(place, format!("{reason:?}"));
         }
-        self.answers[place] = Some(taken);
     }
 
     /// Whether the broker has answered to all of them.
     pub(crate) fn is_complete(&self) -> bool {
         self.answers.iter().all(Option::is_some)
+    }
+
+    /// What was refused and why, by building.
+    pub(crate) fn refusals(&self) -> impl Iterator<Item = (Uuid, &str)> {
+        let publications = self.publishing.publications();
+        let refusals = self.refusals.iter();
+        refusals.map(move |(place, why)| (publications[*place].building, why.as_str()))
     }
 
     /// The batch, and what the broker answered to each document.
@@ -79,8 +90,11 @@ impl InFlight {
     /// The broker cannot take the only document of this batch: whoever ended the connection, it comes behind all
     /// others.
     pub(crate) fn blame_the_only_one(&mut self) {
-        if let [answer @ None] = self.answers.as_mut_slice() {
-            *answer = Some(false);
+        if let [None] = self.answers.as_slice() {
+            self.refuse(
+                0,
+                "the connection ended while it was on its way alone".to_owned(),
+            );
         }
     }
 }

@@ -6,6 +6,7 @@ mod database;
 mod housekeeping;
 mod in_flight;
 mod publisher;
+mod refusals;
 mod run;
 mod session;
 mod transitions;

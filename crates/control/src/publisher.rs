@@ -5,6 +5,7 @@ use crate::config::{
     STABLE_AFTER,
 };
 use crate::in_flight::InFlight;
+use crate::refusals::Refusals;
 use crate::session::{self, Ended};
 use domain::time::Timestamp;
 use mqtt::{Broker, Finding, Needs, Offer};
@@ -35,6 +36,7 @@ pub(crate) struct Publisher {
     pub(crate) wakeup: Arc<Notify>,
     broker: Condition,
     outbox: Condition,
+    refusals: Refusals,
     between_connections: Backoff,
     connected_at: Option<Instant>,
     between_claims: Backoff,
@@ -62,6 +64,7 @@ impl Publisher {
             .set_keep_alive(KEEP_ALIVE)
             .set_outgoing_inflight_upper_limit(IN_FLIGHT);
         Ok(Self {
+            refusals: Refusals::new(broker.name(), handles.health.condition("outbox")),
             name: broker.name(),
             judged: false,
             options,
@@ -202,6 +205,9 @@ impl Publisher {
 
     async fn note(&mut self, in_flight: InFlight) {
         let now = self.handles.now();
+        for (building, why) in in_flight.refusals() {
+            self.refusals.refused(building, why);
+        }
         let (publishing, answers) = in_flight.into_parts();
         let documents = publishing.publications().iter().zip(&answers);
         let taken: Vec<_> = documents
@@ -209,6 +215,9 @@ impl Publisher {
             .map(|(publication, _)| publication)
             .collect();
         let published = taken.len() as u64;
+        for publication in &taken {
+            self.refusals.taken(publication.building);
+        }
         let new = taken.into_iter().filter(|publication| !publication.again);
         let new = new.filter_map(|publication| Some(publication.document.as_ref()?.0));
         let new: Vec<Timestamp> = new.collect();

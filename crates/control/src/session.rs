@@ -183,15 +183,17 @@ impl Session {
             .collect();
         for (place, (topic, payload)) in messages.into_iter().enumerate() {
             if payload.len() + AROUND_PAYLOAD_BYTES > self.largest_packet_bytes {
-                tracing::error!(topic, bytes = payload.len(), "larger than the broker takes");
-                in_flight.refuse(place);
+                let bytes = payload.len();
+                in_flight.refuse(
+                    place,
+                    format!("{bytes} bytes are larger than the broker takes"),
+                );
             } else if let Err(error) =
                 self.client
                     .try_publish(topic.as_str(), QoS::AtLeastOnce, true, payload)
             {
                 // The client's queue holds a whole batch, so this is a topic that it does not take.
-                tracing::error!(topic, %error, "cannot publish");
-                in_flight.refuse(place);
+                in_flight.refuse(place, format!("cannot be published: {error}"));
             } else {
                 in_flight.hand(place);
             }

@@ -211,15 +211,17 @@ pub fn describe(error: &KafkaError) -> String {
     }
 }
 
-/// Options that carry a promise of the service: an operator cannot set them.
-const RESERVED: [&str; 9] = [
+/// Options that carry a promise of the service: an operator cannot set them, by none of their names.
+const RESERVED: [&str; 11] = [
     "acks",
     "auto.offset.reset",
     "bootstrap.servers",
+    "delivery.timeout.ms",
     "enable.auto.commit",
     "enable.idempotence",
     "group.id",
     "message.timeout.ms",
+    "metadata.broker.list",
     "partition.assignment.strategy",
     "request.required.acks",
 ];
@@ -262,6 +264,9 @@ mod tests {
         for (key, value) in [
             ("sasl.passwrod", "sesame"),
             ("acks", "1"),
+            // Other names of what is the service's own.
+            ("delivery.timeout.ms", "1000"),
+            ("metadata.broker.list", "elsewhere:9092"),
             ("linger.ms", "sesame"),
         ] {
             let told = check(key, value).unwrap_err();

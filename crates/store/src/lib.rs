@@ -54,7 +54,7 @@ pub use ingest::{Batch, Incoming, Ingested};
 pub use inspect::Inspected;
 pub use listing::{ListedBuilding, ListedLink, ListedUser};
 pub use login_attempt::{LoginAttempt, LoginLimit, LoginRefusal};
-pub use migrate::{Edition, Migrated};
+pub use migrate::{Edition, License, Migrated};
 pub use position::{Move, Position};
 pub use read::action::{ActionStep, KeptAction};
 pub use read::comfort::QuarterMean;

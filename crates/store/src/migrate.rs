@@ -3,14 +3,56 @@
 use crate::schema::{SchemaAge, schema_age};
 use crate::{Store, StoreFailure, raw_tables};
 use sqlx::{Connection, PgConnection, Row};
+use std::fmt;
 
 /// What kind of server the database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edition {
     /// PostgreSQL without TimescaleDB.
     Plain,
-    /// The version of the TimescaleDB extension.
-    Timescale(String),
+    /// With TimescaleDB.
+    Timescale {
+        /// The version of the extension.
+        version: String,
+        /// Under which licence it runs; told to people, and decides nothing.
+        license: License,
+    },
+}
+
+/// Which of TimescaleDB's features there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum License {
+    /// What everybody may use: hypertables. Nothing more is needed.
+    Apache,
+    /// The columnstore and more besides.
+    Community,
+    /// The server does not tell, or tells another one.
+    Unknown,
+}
+
+impl License {
+    /// Reads the setting `timescaledb.license`.
+    fn read(setting: Option<&str>) -> Self {
+        match setting {
+            Some("apache") => Self::Apache,
+            Some("timescale") => Self::Community,
+            Some(_) | None => Self::Unknown,
+        }
+    }
+}
+
+impl fmt::Display for Edition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Timescale { version, license } = self else {
+            return formatter.write_str("without TimescaleDB");
+        };
+        let license = match license {
+            License::Apache => " (Apache edition)",
+            License::Community => " (Community edition; its columnstore is not used)",
+            License::Unknown => "",
+        };
+        write!(formatter, "with TimescaleDB {version}{license}")
+    }
 }
 
 /// What `migrate` found and did.
@@ -78,13 +120,17 @@ async fn migrate_locked(connection: &mut PgConnection) -> Result<Migrated, Store
 pub(crate) async fn installed_edition(
     connection: &mut PgConnection,
 ) -> Result<Edition, StoreFailure> {
-    let version = sqlx::query("select extversion from pg_extension where extname = 'timescaledb'")
+    let installed = sqlx::query(include_str!("queries/installed_edition.sql"))
         .fetch_optional(connection)
         .await?;
-    match version {
-        Some(row) => Ok(Edition::Timescale(row.try_get(0)?)),
-        None => Ok(Edition::Plain),
-    }
+    let Some(row) = installed else {
+        return Ok(Edition::Plain);
+    };
+    let license: Option<String> = row.try_get("license")?;
+    Ok(Edition::Timescale {
+        version: row.try_get("version")?,
+        license: License::read(license.as_deref()),
+    })
 }
 
 /// Makes the TimescaleDB extension where the server offers it and the role may.
@@ -101,4 +147,28 @@ async fn create_extension(connection: &mut PgConnection) -> Result<Edition, Stor
         tracing::warn!(%refusal, "timescaledb is offered but cannot be created: going on without it");
     }
     installed_edition(connection).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_edition_is_told_with_its_licence() {
+        let check = |setting, expected: &str| {
+            let edition = Edition::Timescale {
+                version: "2.19.3".to_owned(),
+                license: License::read(setting),
+            };
+            assert_eq!(edition.to_string(), expected);
+        };
+        check(Some("apache"), "with TimescaleDB 2.19.3 (Apache edition)");
+        check(
+            Some("timescale"),
+            "with TimescaleDB 2.19.3 (Community edition; its columnstore is not used)",
+        );
+        check(Some("another"), "with TimescaleDB 2.19.3");
+        check(None, "with TimescaleDB 2.19.3");
+        assert_eq!(Edition::Plain.to_string(), "without TimescaleDB");
+    }
 }

@@ -22,8 +22,8 @@ pub(crate) async fn arrange(
     for table in RAW_TABLES {
         let partitioned = is_partitioned(connection, table).await?;
         match edition {
-            Edition::Timescale(_) if partitioned => gather(connection, table).await?,
-            Edition::Timescale(_) => {
+            Edition::Timescale { .. } if partitioned => gather(connection, table).await?,
+            Edition::Timescale { .. } => {
                 sqlx::query(include_str!("queries/create_hypertable.sql"))
                     .bind(table)
                     .execute(&mut *connection)

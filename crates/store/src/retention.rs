@@ -152,7 +152,9 @@ impl Store {
             return Ok(dropped);
         }
         match installed_edition(&mut connection).await? {
-            Edition::Timescale(_) => dropped.pieces = drop_chunks(&mut connection, before).await?,
+            Edition::Timescale { .. } => {
+                dropped.pieces = drop_chunks(&mut connection, before).await?
+            }
             Edition::Plain => {
                 dropped.pieces = drop_partitions(&mut connection, before).await?;
                 for table in RAW_TABLES {

@@ -149,7 +149,10 @@ fn with_store_of<T>(
 ) -> Result<T, Failure> {
     process::block_on(async {
         let store = role::store(settings, 1, STATEMENT_TIMEOUT)?;
-        work(&store).await
+        match work(&store).await {
+            Ok(done) => Ok(done),
+            Err(failure) => Err(role::explain(&store, failure).await),
+        }
     })
 }
 

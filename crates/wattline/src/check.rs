@@ -5,10 +5,13 @@ use crate::{https, output, process, role};
 use ops::clock::Clock;
 use ops::settings::Settings;
 use std::time::Duration;
-use store::{Edition, SchemaAge, StoreFailure};
+use store::{Inspected, SchemaAge};
 
 /// Longest wait for a server.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// `server_version_num` of the oldest PostgreSQL that the service works with (`operations.md`, settings).
+const OLDEST_POSTGRESQL: i32 = 150_000;
 
 pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     for line in settings.describe() {
@@ -82,34 +85,57 @@ async fn database(settings: &Settings) -> Result<Found, Failure> {
         return Ok(Ok("not set: only the bridge can do without".to_owned()).into());
     }
     let store = role::store(settings, 1, PATIENCE)?;
-    let inspected = tokio::time::timeout(PATIENCE, store.inspect()).await;
-    let inspected = inspected.unwrap_or_else(|_| {
-        let seconds = PATIENCE.as_secs();
-        Err(StoreFailure::Transient(format!(
-            "database: no answer within {seconds} s"
-        )))
-    });
-    let found = match inspected {
-        Err(failure) => return Ok(Err(store.tell(&failure)).into()),
-        Ok(found) => found,
+    let looked = async {
+        let inspected = store.inspect().await.map_err(|it| store.tell(&it))?;
+        if let Some(trouble) = inspected.schema.trouble() {
+            return Err(trouble);
+        }
+        // What every role asks each second: a standby or a lock is none of the settings, and stops all the same.
+        store.watch().look().await?;
+        Ok(inspected)
     };
-    if let Some(trouble) = found.schema.trouble() {
-        return Ok(Err(trouble).into());
+    let looked = tokio::time::timeout(PATIENCE, looked).await;
+    let silent = || {
+        format!(
+            "{}: no answer within {} s",
+            store.server(),
+            PATIENCE.as_secs()
+        )
+    };
+    Ok(match looked.unwrap_or_else(|_| Err(silent())) {
+        Err(cause) => Err(cause).into(),
+        Ok(inspected) => judge_database(inspected),
+    })
+}
+
+fn judge_database(inspected: Inspected) -> Found {
+    let (version, edition) = (inspected.server_version, inspected.edition);
+    if inspected.server_version_number < OLDEST_POSTGRESQL {
+        return Err(format!(
+            "PostgreSQL {version}: 15 is the oldest that is worked with"
+        ))
+        .into();
     }
-    let edition = match found.edition {
-        Edition::Plain => "without TimescaleDB".to_owned(),
-        Edition::Timescale(version) => format!("with TimescaleDB {version}"),
-    };
-    let version = found.server_version;
     let text = format!("PostgreSQL {version} {edition}, schema up to date");
-    let mut found_all = Found::from(Ok(text));
-    if let SchemaAge::Newer(unknown) = found.schema {
-        found_all.weaker.push(format!(
+    let mut found = Found::from(Ok(text));
+    if let SchemaAge::Newer(unknown) = inspected.schema {
+        found.weaker.push(format!(
             "the schema has {} migrations that this binary does not know, and goes on with: run the newer one soon",
             unknown.len()
         ));
     }
-    Ok(found_all)
+    for setting in inspected.not_durable {
+        found.weaker.push(format!(
+            "{setting}: what was committed, and in direct mode acknowledged, may be gone after a crash"
+        ));
+    }
+    if !inspected.not_owned.is_empty() {
+        found.weaker.push(format!(
+            "the role does not own {}: an aggregator drops nothing of it, however old",
+            inspected.not_owned.join(", ")
+        ));
+    }
+    found
 }
 
 async fn broker(settings: &Settings) -> Result<Found, Failure> {

@@ -131,12 +131,16 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<(), Failure> {
     process::start_logging(&settings)?;
     process::block_on(async {
         let store = role::store(&settings, 1, STATEMENT_TIMEOUT)?;
-        match name {
+        let done = match name {
             "list" => list::list(&store, matches).await,
             "show" => list::show(&store, matches).await,
             "stats" => stats::run(&store, matches).await,
             "replay" => replay::run(&store, matches, &settings).await,
             other => Err(Failure::Usage(format!("unknown subcommand {other}"))),
+        };
+        match done {
+            Ok(()) => Ok(()),
+            Err(failure) => Err(role::explain(&store, failure).await),
         }
     })
 }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::{output, process, role};
 use ops::settings::Settings;
-use store::{Edition, Migrated, STATEMENT_TIMEOUT};
+use store::{Migrated, STATEMENT_TIMEOUT};
 
 pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     process::block_on(async {
@@ -18,9 +18,6 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
 
 /// The server in one phrase.
 pub(crate) fn describe(migrated: &Migrated) -> String {
-    let edition = match &migrated.edition {
-        Edition::Plain => "without TimescaleDB".to_owned(),
-        Edition::Timescale(version) => format!("with TimescaleDB {version}"),
-    };
-    format!("PostgreSQL {} {edition}", migrated.server_version)
+    let (version, edition) = (&migrated.server_version, &migrated.edition);
+    format!("PostgreSQL {version} {edition}")
 }

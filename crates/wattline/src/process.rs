@@ -1,6 +1,7 @@
 //! What every command does around its work: logs, the runtime, the one line of a failure.
 
 use crate::failure::Failure;
+use crate::output;
 use ops::logging::{self, Format};
 use ops::settings::Settings;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -51,7 +52,7 @@ pub(crate) fn raise_open_files() {
 
 /// Writes a failure's one line to standard error.
 pub(crate) fn tell_failure(failure: &Failure) {
-    tell(&failure.to_string().replace('\n', " "));
+    tell(&output::visible(&failure.to_string().replace('\n', " ")));
 }
 
 /// Writes one line to standard error, beside a command's own output.

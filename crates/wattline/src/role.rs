@@ -3,7 +3,7 @@
 mod servers;
 mod start;
 
-pub(crate) use servers::{cluster, demands, store, topics};
+pub(crate) use servers::{cluster, demands, explain, store, topics};
 
 use crate::failure::Failure;
 use crate::process;

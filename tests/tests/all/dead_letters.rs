@@ -8,6 +8,8 @@ mod many;
 mod races;
 #[path = "dead_letters/replay.rs"]
 mod replay;
+#[path = "dead_letters/told.rs"]
+mod told;
 
 use crate::WATTLINE;
 use crate::records::{meter, now};

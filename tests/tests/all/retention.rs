@@ -4,6 +4,8 @@
 pub(crate) mod fixture;
 #[path = "retention/horizon.rs"]
 mod horizon;
+#[path = "retention/moving.rs"]
+mod moving;
 #[path = "retention/outliving.rs"]
 mod outliving;
 #[path = "retention/races.rs"]

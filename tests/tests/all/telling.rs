@@ -14,5 +14,8 @@ mod log;
 mod logs;
 #[path = "telling/metrics.rs"]
 mod metrics;
+#[path = "telling/operators.rs"]
+mod operators;
 
+pub(crate) use cause::all_tell;
 pub(crate) use log::set_topic;

@@ -31,6 +31,12 @@ pub(super) fn run(matches: &ArgMatches) -> Result<(), Failure> {
         since: matches.get_one("since").copied(),
         until: matches.get_one("until").copied(),
     };
+    if let (Some(since), Some(until)) = (period.since, period.until)
+        && since > until
+    {
+        let wrong = "admin rebuild: --until must not be before --since";
+        return Err(Failure::Usage(wrong.to_owned()));
+    }
     let run = asked_run(matches);
     with_store(matches, async |store| {
         let buildings = buildings(store, matches).await?;

@@ -39,7 +39,7 @@ impl Table {
             self.text()
         };
         for line in lines {
-            output::line(&line)?;
+            output::foreign_line(&line)?;
         }
         Ok(())
     }

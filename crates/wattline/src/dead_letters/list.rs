@@ -26,7 +26,7 @@ pub(super) async fn list(store: &Store, matches: &ArgMatches) -> Result<(), Fail
             } else {
                 text(kept)
             };
-            output::line(&line)?;
+            output::foreign_line(&line)?;
         }
         if page.is_empty() {
             return Ok(());
@@ -46,7 +46,7 @@ pub(super) async fn show(store: &Store, matches: &ArgMatches) -> Result<(), Fail
         .ok_or_else(|| Failure::Running(format!("there is no dead letter {id}")))?;
     let mut shown = describe(&kept);
     shown["payload_base64"] = STANDARD.encode(kept.payload.unwrap_or_default()).into();
-    Ok(output::line(&shown.to_string())?)
+    Ok(output::foreign_line(&shown.to_string())?)
 }
 
 fn describe(kept: &KeptDeadLetter) -> Value {

@@ -90,7 +90,7 @@ fn tell_refused(refused: &[(i64, Rejection)]) -> Result<(), Failure> {
             pointer => pointer,
         };
         let (reason, detail) = (rejection.reason.as_str(), &rejection.detail);
-        output::line(&format!("{id}  {reason}  {pointer}  {detail}"))?;
+        output::foreign_line(&format!("{id}  {reason}  {pointer}  {detail}"))?;
     }
     Ok(())
 }

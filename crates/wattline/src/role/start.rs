@@ -1,5 +1,6 @@
 //! Starts each role with what the settings say about it.
 
+use super::servers::tell_weak_topics;
 use super::{Errand, Roles, Shared, Tasks, cluster, store, topics};
 use crate::direct;
 use crate::failure::Failure;
@@ -60,6 +61,13 @@ pub(super) async fn start(
         }
         if roles.aggregator {
             start_aggregator(settings, shared, tasks)?;
+        }
+        // The bridge looks at the topics for as long as it runs, and tells the same.
+        if roles.aggregator && !roles.bridge {
+            let (cluster, topics) = (cluster(settings)?, topics(settings)?);
+            let partitions = settings.integer("kafka_partitions")?;
+            let shutdown = shared.shutdown.clone();
+            tasks.spawn(tell_weak_topics(cluster, topics, partitions, shutdown));
         }
     }
     let shared = shared.clone();

@@ -34,8 +34,12 @@ pub(super) const FAULTS: &[(&[&str], &str)] = &[
         "a controller sends what is no JSON",
     ),
     (
-        &["WattlineConservationViolated"],
-        "a made-up process loses a message",
+        &[
+            "WattlineConservationViolated",
+            "WattlineRetentionOverdue",
+            "WattlineControlUnreadable",
+        ],
+        "a made-up process loses a message, drops nothing and cannot read a state",
     ),
     (
         &["WattlineControlLate"],
@@ -213,6 +217,8 @@ async fn every_alert_fires_on_its_fault_and_none_without_one() {
             "WattlineProcessGone",
             "WattlineDeadLetters",
             "WattlineConservationViolated",
+            "WattlineRetentionOverdue",
+            "WattlineControlUnreadable",
             "WattlineControlLate",
             "WattlineLoginsHeldOff",
         ]),

@@ -110,7 +110,7 @@ impl MadeUp {
         }
     }
 
-    /// Loses so many messages, from now on.
+    /// Loses so many messages from now on, cannot read as many control states, and drops no raw records.
     pub(super) fn lose(&self, messages: u64) {
         self.lost.store(messages, Ordering::SeqCst);
     }
@@ -123,8 +123,11 @@ fn scrape(lost: u64) -> String {
          wattline_bridge_dead_lettered_messages_total{{reason=\"schema\"}} 2\n\
          wattline_bridge_dead_lettered_messages_total{{reason=\"too_old\"}} 0\n\
          wattline_bridge_abandoned_messages_total 1\n\
-         wattline_bridge_in_flight_messages 1\n",
-        10 + lost
+         wattline_bridge_in_flight_messages 1\n\
+         wattline_aggregator_retention_overdue_seconds {}\n\
+         wattline_control_unreadable_states {lost}\n",
+        10 + lost,
+        100_000 * lost
     );
     let length = body.len();
     format!(

@@ -3,6 +3,7 @@
 use super::site::fleet;
 use crate::WATTLINE;
 use crate::records::now;
+use crate::telling::all_tell;
 use embedded::{Mosquitto, MosquittoOptions};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt as _;
@@ -153,4 +154,49 @@ async fn a_document_that_the_broker_refuses_holds_up_no_other_and_is_tried_again
         control.log().matches("refuses a desired document").count(),
         1
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_that_refuses_every_document_is_told_once_and_control_is_not_ready() {
+    let mut world = World::new(WATTLINE, Mode::Direct).await;
+    let folder = world.folder().to_owned();
+    let acl = folder.join("acl");
+    std::fs::write(&acl, "user wattline\ntopic read v1/#\n").unwrap();
+    let users = ["wattline".to_owned()];
+    let broker = tokio::task::spawn_blocking({
+        let acl = acl.clone();
+        move || start_broker(&folder, &users, acl)
+    });
+    let mut broker = broker.await.unwrap();
+    let url = format!("mqtt://wattline:secret@127.0.0.1:{}", broker.port());
+    world.settings.insert("WATTLINE_MQTT_URL".to_owned(), url);
+    for _ in 0..15 {
+        world.building();
+    }
+    let control = world.start(&["control"]);
+    let words: &[&str] = &["127.0.0.1:", "NotAuthorized", "v1/buildings/+/desired"];
+    all_tell("documents refused", &[(&control, "outbox", words)]).await;
+    // Every one of them is tried again and refused again, and that is no news.
+    let waiting =
+        "select count(*) from desired_outbox where not_before > now() + interval '2 seconds'";
+    for _ in 0..2 {
+        for expected in [15, 0] {
+            eventually(async || match world.count(waiting).await {
+                count if count == expected => Ok(()),
+                other => Err(other),
+            })
+            .await;
+        }
+    }
+    let refused = control.log().matches("the broker refuses").count();
+    assert_eq!(refused, 11, "ten by name, and that there are more");
+
+    std::fs::write(&acl, "user wattline\ntopic read v1/#\ntopic write v1/#\n").unwrap();
+    tokio::task::block_in_place(|| broker.restart().unwrap());
+    control.ready().await;
+    eventually(async || match control.log() {
+        log if log.contains("takes again what it refused") => Ok(()),
+        log => Err(log),
+    })
+    .await;
 }

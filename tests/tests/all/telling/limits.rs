@@ -4,7 +4,7 @@ use super::cause::{all_are_well, all_tell};
 use super::log::set_topic;
 use crate::WATTLINE;
 use std::process::Output;
-use testkit::{Mode, World, eventually};
+use testkit::{Edition, Mode, World, eventually};
 
 fn told(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
@@ -27,7 +27,7 @@ async fn check_and_roles_tell_what_a_brokers_limits_lose() {
         "{told_well}"
     );
     assert!(
-        !told_well.contains("WRONG") && !told_well.contains("warning"),
+        !told_well.contains("WRONG") && !told_well.contains("warning   mqtt"),
         "{told_well}"
     );
 
@@ -96,21 +96,23 @@ async fn check_and_roles_tell_what_weak_topics_lose() {
     })
     .await;
 
-    let another = world.start(&["bridge"]);
-    another.ready().await;
-    eventually(async || {
-        let log = another.log();
-        let loud = |text: &str| {
-            log.lines()
-                .any(|it| it.contains(" ERROR ") && it.contains(text))
-        };
-        if loud("cleanup.policy") && loud("retention.ms") && loud("max.message.bytes") {
-            Ok(())
-        } else {
-            Err(log)
-        }
-    })
-    .await;
+    for role in ["bridge", "aggregator"] {
+        let another = world.start(&[role]);
+        another.ready().await;
+        eventually(async || {
+            let log = another.log();
+            let loud = |text: &str| {
+                log.lines()
+                    .any(|it| it.contains(" ERROR ") && it.contains(text))
+            };
+            if loud("cleanup.policy") && loud("retention.ms") && loud("max.message.bytes") {
+                Ok(())
+            } else {
+                Err(format!("{role}: {log}"))
+            }
+        })
+        .await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -204,4 +206,65 @@ async fn a_schema_that_is_older_is_told_with_its_missing_migrations() {
     let api = world.start(&["api"]);
     let words: &[&str] = &["migration 0006", "run `wattline migrate`"];
     all_tell("older", &[(&api, "database", words)]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn check_tells_the_edition_a_database_that_takes_no_writes_and_tables_of_others() {
+    let mut world = World::on(WATTLINE, Mode::Direct, Edition::Timescale).await;
+    let well = world.command(&["check"]);
+    // The database of most tests is of those that a crash takes with it.
+    let durable = "warning   database: fsync is off";
+    assert!(well.contains(durable), "{well}");
+    let well = well.replace(durable, "");
+    let edition = "(Apache edition), schema up to date";
+    assert!(
+        well.contains(edition) && !well.contains("warning"),
+        "{well}"
+    );
+    assert!(world.command(&["migrate"]).contains("(Apache edition)"));
+
+    let name: String = sqlx::query_scalar("select current_database()::text")
+        .fetch_one(&world.database)
+        .await
+        .unwrap();
+    let change = async |statement: String| {
+        sqlx::raw_sql(&statement)
+            .execute(&world.database)
+            .await
+            .unwrap();
+    };
+    change(format!(
+        "alter database {name} set default_transaction_read_only = on; \
+         alter database {name} set synchronous_commit = off"
+    ))
+    .await;
+    let output = world.attempt(&["check"]);
+    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+    assert!(
+        told(&output).contains("MISSING   database: database ")
+            && told(&output).contains("the database is read-only"),
+        "{}",
+        told(&output)
+    );
+    change(format!(
+        "alter database {name} reset default_transaction_read_only"
+    ))
+    .await;
+
+    // A role that may do everything but drop.
+    change(format!(
+        "create role {name}_app login; grant all on all tables in schema public to {name}_app; \
+         grant all on all sequences in schema public to {name}_app"
+    ))
+    .await;
+    let url = world.settings["WATTLINE_DATABASE_URL"].replace("postgres@", &format!("{name}_app@"));
+    world
+        .settings
+        .insert("WATTLINE_DATABASE_URL".to_owned(), url);
+    let warned = world.command(&["check"]);
+    let words =
+        "warning   database: the role does not own key_value, sensor_reading, telemetry_record";
+    assert!(warned.contains(words), "{warned}");
+    let commit = "warning   database: synchronous_commit is off";
+    assert!(warned.contains(commit), "{warned}");
 }
