@@ -44,7 +44,7 @@ pub(crate) fn command() -> Command {
         .subcommand(
             with_settings(
                 "replay",
-                "Judges dead letters anew, and stores those that are refused no more",
+                "Judges dead letters anew, all that are not left out, and stores those that are refused no more",
                 &[LOGGING, DATABASE, RAW_RETENTION],
             )
             .after_help(
@@ -54,7 +54,6 @@ pub(crate) fn command() -> Command {
             .arg(ids().num_args(0..))
             .args(filters())
             .args([
-                switch("all", "all of them").conflicts_with("id"),
                 switch("dry-run", "tells what would be done, and changes nothing"),
                 format(),
             ]),

@@ -12,7 +12,7 @@ use ops::clock::Clock;
 use ops::settings::Settings;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use store::{AskedLetters, DeadLetterFilter, ReplayedPage, Run, Store};
+use store::{AskedLetters, ReplayedPage, Run, Store};
 
 /// What became of all that was asked for; the same whether it was done or only told.
 #[derive(Default)]
@@ -27,7 +27,7 @@ pub(super) async fn run(
     matches: &ArgMatches,
     settings: &Settings,
 ) -> Result<(), Failure> {
-    let asked = asked(matches)?;
+    let asked = asked(matches);
     must_exist(store, &asked).await?;
     let raw_retention = settings.duration("raw_retention")?;
     let run = if matches.get_flag("dry-run") {
@@ -60,18 +60,12 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Everything is asked for by name only, so that nobody replays all by leaving something out.
-fn asked(matches: &ArgMatches) -> Result<AskedLetters, Failure> {
-    let ids = matches.get_many("id").map(|ids| ids.copied().collect());
-    let filter = filter(matches);
-    let nothing = ids.is_none() && filter == DeadLetterFilter::default();
-    if nothing && !matches.get_flag("all") {
-        return Err(Failure::Usage(
-            "dead-letters replay: expected IDs, a filter (--reason, --building, --since, --until) or --all"
-                .to_owned(),
-        ));
+/// As with `list` and `stats`, all letters where nothing is left out.
+fn asked(matches: &ArgMatches) -> AskedLetters {
+    AskedLetters {
+        ids: matches.get_many("id").map(|ids| ids.copied().collect()),
+        filter: filter(matches),
     }
-    Ok(AskedLetters { ids, filter })
 }
 
 async fn must_exist(store: &Store, asked: &AskedLetters) -> Result<(), Failure> {

@@ -63,7 +63,7 @@ async fn two_replays_at_once_replay_every_letter_once() {
     world.apply(std::slice::from_ref(&plan));
     let start = || {
         Command::new(WATTLINE)
-            .args(["dead-letters", "replay", "--all", "--format", "json"])
+            .args(["dead-letters", "replay", "--format", "json"])
             .envs(&world.settings)
             .stdout(Stdio::piped())
             .spawn()
@@ -95,7 +95,7 @@ async fn a_replay_that_is_killed_anywhere_is_taken_up_again_and_doubles_nothing(
     let mut kills = 0;
     for target in [1, LETTERS / 3, LETTERS / 2] {
         let mut child = Command::new(WATTLINE)
-            .args(["dead-letters", "replay", "--all"])
+            .args(["dead-letters", "replay"])
             .envs(&world.settings)
             .stdout(Stdio::null())
             .spawn()
@@ -117,7 +117,7 @@ async fn a_replay_that_is_killed_anywhere_is_taken_up_again_and_doubles_nothing(
     }
     assert!(kills > 0, "it was killed in the middle");
     let left = LETTERS - world.count(replayed).await;
-    let told = replay(&world, &["--all"]);
+    let told = replay(&world, &[]);
     assert!(told["stored"].as_i64().unwrap() <= left, "{told}");
     assert_eq!(told["duplicate"], 0);
     assert_exact(&world).await;
@@ -154,7 +154,7 @@ async fn a_replay_while_the_same_messages_arrive_again_stores_each_once() {
         let settings = world.settings.clone();
         move || {
             let output = Command::new(WATTLINE)
-                .args(["dead-letters", "replay", "--all", "--format", "json"])
+                .args(["dead-letters", "replay", "--format", "json"])
                 .envs(settings)
                 .output()
                 .unwrap();

@@ -117,7 +117,7 @@ async fn every_kind_is_replayed_when_its_building_is_known(mode: Mode) {
 
     // Once more changes nothing; the action is known at last.
     let rest = json!({"stored": 0, "duplicate": 0, "refused": {"schema": 1, "unknown_action": 1}});
-    assert_eq!(replay(&world, &["--all"]), rest);
+    assert_eq!(replay(&world, &[]), rest);
     let known = insert_action(&world, building).await;
     sqlx::query("update action set action_uuid = $1 where action_uuid = $2")
         .bind(action)
@@ -207,8 +207,8 @@ async fn a_letter_whose_record_is_there_already_is_a_duplicate_and_none_any_more
     until_listed(&world, 3).await;
     world.apply(std::slice::from_ref(&plan));
     let expected = json!({"stored": 1, "duplicate": 2, "refused": {}});
-    assert_eq!(replay(&world, &["--all", "--dry-run"]), expected);
-    assert_eq!(replay(&world, &["--all"]), expected);
+    assert_eq!(replay(&world, &["--dry-run"]), expected);
+    assert_eq!(replay(&world, &[]), expected);
     let kept = world
         .rows("select main_meter_active_power_w as w from telemetry_record")
         .await;
@@ -237,14 +237,14 @@ async fn what_no_correction_mends_stays_refused_whatever_time_it_is_by_then() {
     until_listed(&world, 4).await;
     let before = listed(&world);
     let refused = json!({"time_in_future": 1, "too_old": 1, "unknown_topic": 1, "too_large": 1});
-    let told = replay(&world, &["--all"]);
+    let told = replay(&world, &[]);
     assert_eq!(
         told,
         json!({"stored": 0, "duplicate": 0, "refused": refused})
     );
     assert_eq!(listed(&world), before);
     // Kept for longer, and what was too old is not.
-    let longer = replay(&world, &["--all", "--raw-retention", "8d"]);
+    let longer = replay(&world, &["--raw-retention", "8d"]);
     assert_eq!(longer["stored"], 1);
 }
 
@@ -266,7 +266,7 @@ async fn a_letter_from_before_the_raw_horizon_is_not_replayed_and_told_so() {
         .execute(&world.database)
         .await
         .unwrap();
-    let told = replay(&world, &["--all"]);
+    let told = replay(&world, &[]);
     assert_eq!(
         told,
         json!({"stored": 1, "duplicate": 0, "refused": {"too_old": 1}})
@@ -286,12 +286,9 @@ async fn replay_says_what_it_wants_and_which_letters_it_refuses() {
         assert_eq!(output.status.code(), Some(code), "{arguments:?}");
         String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
     };
-    assert!(told(&[], 2).contains("--all"));
-    assert!(told(&["--dry-run"], 2).contains("--all"));
-    told(&["--all", "5"], 2);
     told(&["--reason", "boredom"], 2);
     assert!(told(&["77"], 1).contains("there is no dead letter 77"));
-    assert_eq!(told(&["--all"], 0), "stored  0\nduplicate  0\nrefused  0\n");
+    assert_eq!(told(&[], 0), "stored  0\nduplicate  0\nrefused  0\n");
 
     let _serve = world.serve().await;
     let controller = world.controller();
