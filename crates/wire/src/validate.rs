@@ -8,13 +8,34 @@
 //! key.
 
 mod number;
+#[cfg(target_arch = "x86_64")]
+mod vector;
 
 use domain::record::{Battery, MainMeter, Solar, Status, TelemetryRecord};
 use number::{any, at_least_0, at_most_0, or_null, percent, time};
 
 /// The record, if it is certain that the schema and the range allow all of it.
 #[must_use]
+#[inline]
 pub fn telemetry(payload: &[u8]) -> Option<TelemetryRecord> {
+    let record = vectors(payload);
+    if record.is_some() {
+        return record;
+    }
+    scan(payload)
+}
+
+/// What the vector path makes of it, where there is one.
+#[inline]
+fn vectors(payload: &[u8]) -> Option<TelemetryRecord> {
+    #[cfg(target_arch = "x86_64")]
+    return vector::telemetry_if_here(payload);
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}
+
+/// The portable scanner: any shape.
+fn scan(payload: &[u8]) -> Option<TelemetryRecord> {
     let mut rest = payload;
     skip_space(&mut rest);
     let record = record(&mut rest)?;

@@ -10,8 +10,10 @@ const LARGEST: i64 = 2_147_483_647;
 
 /// Whole milliseconds begin here (`Timestamp::from_record_time`).
 const FIRST_MILLISECONDS: u64 = 100_000_000_000;
-
-const MICROS_PER_SECOND: u64 = 1_000_000;
+/// And these are looked at no more.
+const END_OF_MILLISECONDS: u64 = 1 << 41;
+/// Seconds from here on neither.
+const END_OF_SECONDS: u64 = 1 << 31;
 
 /// Powers of ten, as integers.
 const TENS: [u64; 16] = {
@@ -79,23 +81,33 @@ fn integer<const LEAST: i64, const MOST: i64>(rest: &mut &[u8]) -> Option<i32> {
     i32::try_from(value).ok()
 }
 
-/// Whole seconds before the year 2038 with at most six decimals, or whole milliseconds before 2039. There the integer is
-/// the one that rounding the double gives: its error is below a quarter of a microsecond.
+/// A `time`, as [`time_of`] has it.
 #[inline]
 pub(super) fn time(rest: &mut &[u8]) -> Option<Timestamp> {
     let (whole, _) = digits(rest)?;
     let (fraction, decimals) = fraction(rest)?;
-    let micros = if whole < 1 << 31 && decimals <= 6 {
-        whole * MICROS_PER_SECOND + fraction * TENS.get(6 - decimals)?
-    } else if (FIRST_MILLISECONDS..1 << 41).contains(&whole) && decimals == 0 {
-        whole * 1_000
+    if whole >= END_OF_MILLISECONDS || decimals > 6 {
+        return None;
+    }
+    time_of(whole * TENS.get(decimals)? + fraction, decimals)
+}
+
+/// Whole seconds before the year 2038 with at most six decimals, or whole milliseconds before 2039, from all digits and
+/// the number of those behind the point. There the integer is the one that rounding the double gives: its error is
+/// below a quarter of a microsecond.
+#[inline]
+pub(super) fn time_of(digits: u64, decimals: usize) -> Option<Timestamp> {
+    let micros = if decimals <= 6 && digits < END_OF_SECONDS * TENS.get(decimals)? {
+        digits * TENS.get(6 - decimals)?
+    } else if decimals == 0 && (FIRST_MILLISECONDS..END_OF_MILLISECONDS).contains(&digits) {
+        digits * 1_000
     } else {
         return None;
     };
     Some(Timestamp::from_micros(i64::try_from(micros).ok()?))
 }
 
-/// From 0 to 100, with so few digits that the quotient of two exact doubles is the nearest one.
+/// A percentage, as [`percent_of`] has it.
 #[inline]
 pub(super) fn percent(rest: &mut &[u8]) -> Option<f64> {
     let (whole, _) = digits(rest)?;
@@ -103,9 +115,18 @@ pub(super) fn percent(rest: &mut &[u8]) -> Option<f64> {
     if whole > 100 || decimals > 12 {
         return None;
     }
-    let mantissa = whole * TENS.get(decimals)? + fraction;
+    percent_of(whole * TENS.get(decimals)? + fraction, decimals)
+}
+
+/// From 0 to 100, from all digits and the number of those behind the point; with so few digits that the quotient of two
+/// exact doubles is the nearest one.
+#[inline]
+pub(super) fn percent_of(digits: u64, decimals: usize) -> Option<f64> {
+    if digits >= *TENS.get(15)? {
+        return None;
+    }
     #[expect(clippy::cast_precision_loss, reason = "at most 15 digits: below 2^53")]
-    let value = mantissa as f64 / TENS_F64.get(decimals)?;
+    let value = digits as f64 / TENS_F64.get(decimals)?;
     (value <= 100.0).then_some(value)
 }
 
