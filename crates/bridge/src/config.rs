@@ -16,13 +16,8 @@ pub(crate) const SESSION_EXPIRY_SECONDS: u32 = 7 * 24 * 3600;
 /// broker configuration leaves 4 KiB. Less here, and Mosquitto would drop what it has acknowledged.
 pub(crate) const LARGEST_PACKET_BYTES: u32 = (256 + 5) * 1024;
 
-/// A silent broker is given up after twice this: no answer to two pings in a row.
+/// The longest time without a packet of ours; a broker that is silent for twice as long is given up.
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(10);
-
-/// How many requests may wait for the connection: acknowledgements of every packet identifier that
-/// MQTT has, a subscription and a disconnect. So there is room for an acknowledgement,
-/// whatever a broker makes of the receive maximum.
-pub(crate) const REQUEST_CAPACITY: usize = EVERY_PACKET_IDENTIFIER + 16;
 
 /// More than this many messages cannot await an acknowledgement: they would share identifiers.
 pub(crate) const EVERY_PACKET_IDENTIFIER: usize = 65_535;

@@ -7,12 +7,10 @@ mod stopping;
 use crate::config::{Config, Handles};
 use crate::log::Log;
 use bridge::{Bridge, Ended};
+use mqtt::{Line, Turned};
 use ops::failure::Fatal;
 use ops::shutdown::Shutdown;
-use rumqttc::Outgoing;
 use rumqttc::v5::mqttbytes::v5::Packet;
-use rumqttc::v5::{AsyncClient, ConnectionError, Event};
-use std::pin::{Pin, pin};
 use stopping::Stopping;
 use tokio::select;
 use tokio::time::{Duration, Interval, MissedTickBehavior, interval, sleep};
@@ -21,12 +19,8 @@ use tokio::time::{Duration, Interval, MissedTickBehavior, interval, sleep};
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What the loop wakes up for.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "lives for one turn of the loop; a box would cost an allocation for each packet"
-)]
 enum Happening {
-    Mqtt(Result<Event, ConnectionError>),
+    Line(Result<Turned, String>),
     Reported,
     Room,
     LookDue,
@@ -67,54 +61,47 @@ pub async fn run(
 
 /// Ends the session at the broker, in which nothing is left.
 async fn end_session(bridge: &mut Bridge) {
-    loop {
-        let (client, mut eventloop) = bridge.connect_to_end();
-        let cause = loop {
-            match eventloop.poll().await {
-                Ok(Event::Incoming(Packet::ConnAck(_))) => {
-                    if let Err(error) = client.try_disconnect() {
-                        break error.to_string();
-                    }
-                }
-                Ok(Event::Outgoing(Outgoing::Disconnect)) => {
-                    tracing::info!("nothing is left at the broker, and the session has ended");
-                    return;
-                }
-                Ok(Event::Incoming(_) | Event::Outgoing(_)) => {}
-                Err(error) => break error.to_string(),
-            }
-        };
+    while let Err(cause) = bridge.end_session().await {
         sleep(bridge.lose(cause)).await;
     }
+    tracing::info!("nothing is left at the broker, and the session has ended");
 }
 
 /// One connection, from its CONNECT to its end.
 async fn connection(bridge: &mut Bridge, shutdown: &Shutdown) -> Ended {
-    let (client, mut eventloop) = bridge.connect();
+    let connected = select! {
+        connected = bridge.connect() => connected,
+        () = shutdown.requested() => Err(Ended::Stopped),
+    };
+    match connected {
+        Ok((mut line, answer)) => {
+            bridge.connected(&mut line, &answer);
+            carry(bridge, &mut line, shutdown).await
+        }
+        Err(ended) => ended,
+    }
+}
+
+/// Whatever happens on a connection, until it ends.
+async fn carry(bridge: &mut Bridge, line: &mut Line, shutdown: &Shutdown) -> Ended {
     let mut stopping = Stopping::default();
     let mut looks = interval(LOOK_INTERVAL);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        // The poll is not dropped before it is ready: it may be in the middle of a packet.
-        let mut poll = pin!(eventloop.poll());
-        let event = loop {
-            let step = match next(bridge, poll.as_mut(), &mut looks, shutdown, &stopping).await {
-                Happening::Mqtt(event) => break event,
-                Happening::Reported => bridge.settle(&client),
-                Happening::Room => bridge.hand_over(),
-                Happening::LookDue => bridge.look(&client),
-                Happening::StopRequested => stopping.begin(bridge),
-                Happening::StopOverdue => stopping.give_up(bridge, &client),
-            };
-            if let Err(ended) = stopping.proceed(step, bridge, &client, shutdown) {
-                return ended;
+        let step = match next(bridge, line, &mut looks, shutdown, &stopping).await {
+            Happening::Line(Ok(Turned::Written)) => Ok(()),
+            Happening::Line(Ok(Turned::Read)) => read(bridge, line, &stopping),
+            Happening::Line(Err(cause)) => Err(stopping.lost(bridge, cause)),
+            Happening::Reported => bridge.settle(line),
+            Happening::Room => bridge.hand_over(),
+            Happening::LookDue => bridge.look(line),
+            Happening::StopRequested => {
+                stopping.begin();
+                Ok(())
             }
+            Happening::StopOverdue => stopping.give_up(bridge, line),
         };
-        let step = match event {
-            Ok(event) => received(bridge, &client, event, &stopping),
-            Err(error) => Err(stopping.lost(bridge, &error)),
-        };
-        if let Err(ended) = stopping.proceed(step, bridge, &client, shutdown) {
+        if let Err(ended) = stopping.proceed(step, bridge, line, shutdown) {
             return ended;
         }
     }
@@ -122,13 +109,13 @@ async fn connection(bridge: &mut Bridge, shutdown: &Shutdown) -> Ended {
 
 async fn next(
     bridge: &Bridge,
-    poll: Pin<&mut impl Future<Output = Result<Event, ConnectionError>>>,
+    line: &mut Line,
     looks: &mut Interval,
     shutdown: &Shutdown,
     stopping: &Stopping,
 ) -> Happening {
     select! {
-        event = poll => Happening::Mqtt(event),
+        turned = line.turn(bridge.may_read()) => Happening::Line(turned),
         () = bridge.reported() => Happening::Reported,
         () = bridge.room(), if bridge.has_waiting() => Happening::Room,
         _ = looks.tick() => Happening::LookDue,
@@ -137,24 +124,38 @@ async fn next(
     }
 }
 
+/// All packets that have come.
+fn read(bridge: &mut Bridge, line: &mut Line, stopping: &Stopping) -> Result<(), Ended> {
+    bridge.hear();
+    while let Some(packet) = line.packet().map_err(Ended::Lost)? {
+        received(bridge, line, packet, stopping)?;
+    }
+    Ok(())
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "all others are for those who publish, or for brokers"
+)]
 fn received(
     bridge: &mut Bridge,
-    client: &AsyncClient,
-    event: Event,
+    line: &mut Line,
+    packet: Packet,
     stopping: &Stopping,
 ) -> Result<(), Ended> {
-    if matches!(event, Event::Incoming(_)) {
-        bridge.hear();
-    }
-    match event {
-        Event::Incoming(Packet::ConnAck(answer)) => bridge.connected(client, &answer),
-        Event::Incoming(Packet::SubAck(answer)) => bridge.subscribed(&answer),
-        Event::Incoming(Packet::UnsubAck(_)) => bridge.unsubscribed(client),
+    match packet {
+        Packet::SubAck(answer) => bridge.subscribed(&answer),
+        Packet::UnsubAck(_) => bridge.unsubscribed(line),
         // Not entered and never acknowledged: the broker delivers it again.
-        Event::Incoming(Packet::Publish(_)) if stopping.begun() => Ok(()),
-        Event::Incoming(Packet::Publish(publish)) => bridge.arrive(publish),
-        Event::Outgoing(Outgoing::Disconnect) => Err(Ended::Stopped),
-        Event::Incoming(_) | Event::Outgoing(_) => Ok(()),
+        Packet::Publish(_) if stopping.begun() => Ok(()),
+        Packet::Publish(publish) => bridge.arrive(publish),
+        Packet::Disconnect(farewell) => {
+            let cause = farewell.reason_code;
+            Err(Ended::Lost(format!(
+                "the broker ends the connection: {cause:?}"
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

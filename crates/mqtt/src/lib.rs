@@ -1,14 +1,18 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod line;
 mod offer;
 mod tls;
 mod vigil;
 
 use address::Address;
+pub use line::{Line, Session, Turned};
 pub use offer::{Finding, Needs, Offer};
 use rumqttc::v5::MqttOptions;
 use rumqttc::{NetworkOptions, TlsConfiguration, Transport};
+use rustls::ClientConfig;
+use std::sync::Arc;
 pub use vigil::{QUESTION, Vigil, Watched};
 
 /// Where a broker is, and how to enter it. Does not implement `Debug`: it holds a password.
@@ -16,7 +20,7 @@ pub use vigil::{QUESTION, Vigil, Watched};
 pub struct Broker {
     address: Address,
     /// With `mqtts://`.
-    encryption: Option<TlsConfiguration>,
+    encryption: Option<Arc<ClientConfig>>,
 }
 
 /// Why a broker cannot be used, whether it is there or not. The URL is not repeated: it may hold a password.
@@ -65,7 +69,9 @@ impl Broker {
             options.set_credentials(user.as_str(), password.as_str());
         }
         if let Some(configuration) = &self.encryption {
-            options.set_transport(Transport::tls_with_config(configuration.clone()));
+            options.set_transport(Transport::tls_with_config(TlsConfiguration::Rustls(
+                Arc::clone(configuration),
+            )));
         }
         let mut network = NetworkOptions::new();
         // Acknowledgements are small packets; held back, they would hold back the next messages.

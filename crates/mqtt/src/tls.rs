@@ -2,7 +2,6 @@
 
 use crate::Unusable;
 use crate::address::TlsFiles;
-use rumqttc::TlsConfiguration;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::{Error as PemError, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -15,7 +14,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// A file that cannot be read or holds nothing usable; nobody to trust.
-pub(crate) fn configuration(files: &TlsFiles) -> Result<TlsConfiguration, Unusable> {
+pub(crate) fn configuration(files: &TlsFiles) -> Result<Arc<ClientConfig>, Unusable> {
     let roots = match &files.authorities {
         Some(path) => authorities(path)?,
         None => the_machines_authorities()?,
@@ -30,7 +29,7 @@ pub(crate) fn configuration(files: &TlsFiles) -> Result<TlsConfiguration, Unusab
             .map_err(|error| wrong(certificate, &error.to_string()))?,
         (Some(_) | None, _) => config.with_no_client_auth(),
     };
-    Ok(TlsConfiguration::from(config))
+    Ok(Arc::new(config))
 }
 
 fn the_machines_authorities() -> Result<RootCertStore, Unusable> {

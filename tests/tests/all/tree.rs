@@ -132,7 +132,7 @@ fn an_outside_library_stays_in_its_room() {
         ("jsonwebtoken", &["api"]),
         ("argon2", &["api"]),
         ("schemars", &["api"]),
-        ("tokio-rustls", &["api", "testkit"]),
+        ("tokio-rustls", &["api", "mqtt", "testkit"]),
         ("x509-parser", &["api"]),
         ("reqwest", &["testkit"]),
     ];

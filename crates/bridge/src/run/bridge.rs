@@ -3,8 +3,8 @@
 mod leaving;
 
 use super::silence::{REPORT_WITHIN, Silence};
-use crate::config::{Config, EVERY_PACKET_IDENTIFIER, Handles, STABLE_AFTER};
-use crate::connection::{Connector, acknowledge, ask, refused};
+use crate::config::{Config, EVERY_PACKET_IDENTIFIER, Handles, KEEP_ALIVE, STABLE_AFTER};
+use crate::connection::{Connector, refused};
 use crate::conservation::{Acknowledged, count_abandoned, count_arrival, count_overflow};
 use crate::intake;
 use crate::ledger::{Acknowledgement, Ledger};
@@ -12,17 +12,19 @@ use crate::limit::Limit;
 use crate::log::{Attempt, Log, Outcome};
 use domain::time::Timestamp;
 use leaving::Leaving;
-use mqtt::{Vigil, Watched};
+use mqtt::{Line, Vigil, Watched};
 use ops::failure::Fatal;
 use ops::health::Condition;
 use ops::metrics::{Counter, Gauge};
 use ops::retry::Backoff;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{ConnAck, Publish, SubAck};
-use rumqttc::v5::{AsyncClient, EventLoop};
 use std::time::{Duration, Instant as StdInstant};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
+
+/// A broker that has this many times as much in flight as it may is read no further: Mosquitto 2.0.11 exceeds what it was told.
+const TOLERATED: usize = 2;
 
 /// A clock that goes back by so much was set; by less, it only did not move while messages came in.
 const SMALLEST_STEP_BACK: Duration = Duration::from_secs(1);
@@ -51,6 +53,8 @@ pub(super) struct Bridge {
     delivery: Condition,
     /// When the present connection was confirmed.
     connected_at: Option<Instant>,
+    /// When the broker was heard last.
+    heard_at: Instant,
     /// Listens to the broker from the confirmation of the subscription on.
     vigil: Option<Vigil>,
     between_connections: Backoff,
@@ -88,6 +92,7 @@ impl Bridge {
             mqtt,
             delivery,
             connected_at: None,
+            heard_at: Instant::now(),
             vigil: None,
             between_connections: Backoff::default(),
             paused_until: None,
@@ -101,31 +106,25 @@ impl Bridge {
         })
     }
 
-    pub(super) fn connect(&self) -> (AsyncClient, EventLoop) {
-        self.connector.connect()
+    pub(super) async fn connect(&self) -> Result<(Line, ConnAck), Ended> {
+        self.connector.connect().await.map_err(Ended::Lost)
     }
 
-    pub(super) fn connect_to_end(&self) -> (AsyncClient, EventLoop) {
-        self.connector.connect_to_end()
+    pub(super) async fn end_session(&self) -> Result<(), String> {
+        self.connector.end_session().await
     }
 
-    pub(super) fn is_connected(&self) -> bool {
-        self.connected_at.is_some()
-    }
-
-    pub(super) fn connected(
-        &mut self,
-        client: &AsyncClient,
-        answer: &ConnAck,
-    ) -> Result<(), Ended> {
+    pub(super) fn connected(&mut self, line: &mut Line, answer: &ConnAck) {
         if !std::mem::replace(&mut self.judged, true) {
             self.connector.judge(answer);
         }
         self.connected_at = Some(Instant::now());
+        self.heard_at = Instant::now();
         if self.leaving.is_some() {
-            return self.unsubscribe(client);
+            self.unsubscribe(line);
+        } else {
+            self.connector.subscribe(line);
         }
-        self.connector.subscribe(client).map_err(Ended::Lost)
     }
 
     pub(super) fn subscribed(&mut self, answer: &SubAck) -> Result<(), Ended> {
@@ -137,8 +136,15 @@ impl Bridge {
         Ok(())
     }
 
+    /// Whether the broker may send more. It must not while as much is in flight as it was told; one that does so is held
+    /// up, since what it sends on top would be buffered here.
+    pub(super) fn may_read(&self) -> bool {
+        self.ledger.in_flight() < self.receive_maximum * TOLERATED
+    }
+
     /// Something came from the broker.
     pub(super) fn hear(&mut self) {
+        self.heard_at = Instant::now();
         if let Some(vigil) = &mut self.vigil {
             vigil.hear(StdInstant::now());
         }
@@ -204,7 +210,7 @@ impl Bridge {
     }
 
     /// Reads what became of messages, and acknowledges what may be acknowledged.
-    pub(super) fn settle(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+    pub(super) fn settle(&mut self, line: &mut Line) -> Result<(), Ended> {
         if let Some(cause) = self.log.fatal() {
             return Err(Ended::Fatal(Fatal(cause)));
         }
@@ -226,8 +232,8 @@ impl Bridge {
         if let Some(cause) = last_cause {
             self.pause(&cause, failures);
         }
-        self.acknowledge(client)?;
-        self.ask_what_is_left(client)?;
+        self.acknowledge(line);
+        self.ask_what_is_left(line);
         if !failed {
             self.recover();
         }
@@ -236,10 +242,18 @@ impl Bridge {
 
     /// Looks whether the log still reports and the broker still answers, since their silence wakes nobody, and
     /// whether floods are over.
-    pub(super) fn look(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+    pub(super) fn look(&mut self, line: &mut Line) -> Result<(), Ended> {
         self.tell_floods();
         self.recover();
         self.tell_oldest();
+        line.keep_alive();
+        if !self.may_read() {
+            // Nobody listens.
+            self.hear();
+        }
+        if self.heard_at.elapsed() >= KEEP_ALIVE * 2 {
+            return Err(Ended::Lost(Vigil::cause()));
+        }
         match self.vigil.as_mut().map(|it| it.look(StdInstant::now())) {
             None => Ok(()),
             Some(Watched::Well { asked: true }) => Ok(()),
@@ -247,10 +261,13 @@ impl Bridge {
                 self.mqtt.ready();
                 Ok(())
             }
-            Some(Watched::Ask) => ask(client).map_err(Ended::Lost),
-            // The keep-alive ends the connection, should it last.
+            Some(Watched::Ask) => {
+                line.ping();
+                Ok(())
+            }
+            // The connection is ended, should it last.
             Some(Watched::Silent) => {
-                let broker = &self.connector.broker;
+                let broker = &self.connector.name;
                 self.mqtt.not_ready(format!("{broker}: {}", Vigil::cause()));
                 Ok(())
             }
@@ -277,7 +294,7 @@ impl Bridge {
 
     /// Prepares for the next connection; tells how long to wait before it.
     pub(super) fn lose(&mut self, cause: String) -> Duration {
-        let broker = &self.connector.broker;
+        let broker = &self.connector.name;
         self.mqtt.not_ready(format!("{broker}: {cause}"));
         self.vigil = None;
         self.abandon();
@@ -325,18 +342,15 @@ impl Bridge {
         }
     }
 
-    fn acknowledge(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+    fn acknowledge(&mut self, line: &mut Line) {
         let mut acknowledged = Acknowledged::default();
-        let mut trouble = Ok(());
         for entry in self.ledger.take_acknowledgeable() {
             acknowledged.add(&entry.letter);
-            if let Err(cause) = acknowledge(client, entry.acknowledgement) {
-                // A broker that exceeds the receive maximum under a flood: a new connection mends it.
-                trouble = Err(Ended::Lost(cause));
+            if entry.acknowledgement.qos != QoS::AtMostOnce {
+                line.acknowledge(entry.acknowledgement.packet_identifier);
             }
         }
         acknowledged.count(&self.handles.metrics);
-        trouble
     }
 
     fn pause(&mut self, cause: &str, failures: u64) {

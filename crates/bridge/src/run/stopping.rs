@@ -2,8 +2,8 @@
 
 use super::bridge::{Bridge, Ended};
 use crate::config::{FAREWELL, FINISHING};
+use mqtt::Line;
 use ops::shutdown::Shutdown;
-use rumqttc::v5::{AsyncClient, ConnectionError};
 use tokio::time::{Instant, sleep_until};
 
 /// How far the stop has come.
@@ -25,12 +25,8 @@ impl Stopping {
     }
 
     /// Takes no more messages from now on.
-    pub(super) fn begin(&mut self, bridge: &Bridge) -> Result<(), Ended> {
-        if !bridge.is_connected() {
-            return Err(Ended::Stopped);
-        }
+    pub(super) fn begin(&mut self) {
         *self = Self::Finishing(Instant::now() + FINISHING);
-        Ok(())
     }
 
     /// Says farewell as soon as nothing is in flight; the session stays with the broker.
@@ -40,39 +36,42 @@ impl Stopping {
         &mut self,
         step: Result<(), Ended>,
         bridge: &mut Bridge,
-        client: &AsyncClient,
+        line: &mut Line,
         shutdown: &Shutdown,
     ) -> Result<(), Ended> {
         match step {
-            Ok(()) if matches!(self, Self::Finishing(_)) && bridge.is_empty() => self.leave(client),
-            Err(Ended::Fatal(_)) if shutdown.is_requested() => self.give_up(bridge, client),
+            Ok(()) if matches!(self, Self::Finishing(_)) && bridge.is_empty() => {
+                self.leave(line);
+                Ok(())
+            }
+            Ok(()) if matches!(self, Self::Leaving(_)) && !line.has_unwritten() => {
+                Err(Ended::Stopped)
+            }
+            Err(Ended::Fatal(_)) if shutdown.is_requested() => self.give_up(bridge, line),
             Ok(()) | Err(_) => step,
         }
     }
 
     /// Stops waiting for what takes too long.
-    pub(super) fn give_up(
-        &mut self,
-        bridge: &mut Bridge,
-        client: &AsyncClient,
-    ) -> Result<(), Ended> {
+    pub(super) fn give_up(&mut self, bridge: &mut Bridge, line: &mut Line) -> Result<(), Ended> {
         match self {
             Self::NotRequested => Ok(()),
             Self::Finishing(_) => {
                 bridge.abandon();
-                self.leave(client)
+                self.leave(line);
+                Ok(())
             }
             Self::Leaving(_) => Err(Ended::Stopped),
         }
     }
 
     /// What the end of the connection means.
-    pub(super) fn lost(&self, bridge: &mut Bridge, error: &ConnectionError) -> Ended {
+    pub(super) fn lost(&self, bridge: &mut Bridge, cause: String) -> Ended {
         if self.begun() {
             bridge.abandon();
             return Ended::Stopped;
         }
-        Ended::Lost(error.to_string())
+        Ended::Lost(cause)
     }
 
     /// Waits until the current stage has taken too long.
@@ -83,10 +82,8 @@ impl Stopping {
         }
     }
 
-    fn leave(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+    fn leave(&mut self, line: &mut Line) {
         *self = Self::Leaving(Instant::now() + FAREWELL);
-        client
-            .try_disconnect()
-            .map_err(|error| Ended::Lost(error.to_string()))
+        line.disconnect();
     }
 }

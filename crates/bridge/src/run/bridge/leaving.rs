@@ -4,20 +4,18 @@
 //! answered without a message before the answer, its queue for the session is empty.
 
 use super::{Bridge, Ended};
-use crate::connection::ask;
-use rumqttc::v5::AsyncClient;
+use mqtt::{Line, QUESTION};
 
 impl Bridge {
     /// Instead of subscribing.
-    pub(super) fn unsubscribe(&mut self, client: &AsyncClient) -> Result<(), Ended> {
-        let answers = self.connector.unsubscribe(client).map_err(Ended::Lost)?;
+    pub(super) fn unsubscribe(&mut self, line: &mut Line) {
+        let answers = self.connector.unsubscribe(line);
         self.leaving = Some(Leaving::asked(answers));
         self.mqtt.ready();
-        Ok(())
     }
 
     /// The broker has answered that a subscription is over, or that there was none.
-    pub(in crate::run) fn unsubscribed(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+    pub(in crate::run) fn unsubscribed(&mut self, line: &mut Line) -> Result<(), Ended> {
         let is_empty = self.ledger.is_empty();
         if self
             .leaving
@@ -26,17 +24,18 @@ impl Bridge {
         {
             return Err(Ended::Emptied);
         }
-        self.ask_what_is_left(client)
+        self.ask_what_is_left(line);
+        Ok(())
     }
 
     /// Of a bridge that leaves for good, when nothing is in flight.
-    pub(super) fn ask_what_is_left(&mut self, client: &AsyncClient) -> Result<(), Ended> {
+    pub(super) fn ask_what_is_left(&mut self, line: &mut Line) {
         let is_empty = self.ledger.is_empty();
         if let Some(leaving) = self.leaving.as_mut().filter(|it| it.is_to_ask(is_empty)) {
-            ask(client).map_err(Ended::Lost)?;
+            // To give back what nobody has changes nothing, and has an answer.
+            line.unsubscribe(QUESTION);
             *leaving = Leaving::asked(1);
         }
-        Ok(())
     }
 }
 
