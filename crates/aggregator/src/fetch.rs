@@ -63,6 +63,8 @@ pub(crate) fn consumer(
         // What waits in memory besides the batch in hand.
         ("queued.max.messages.kbytes", "8192"),
         ("fetch.message.max.bytes", "1048576"),
+        // One answer, however many partitions are behind: 50 MiB by default, and compressed.
+        ("fetch.max.bytes", "2097152"),
         ("fetch.wait.max.ms", "50"),
         ("reconnect.backoff.max.ms", "2000"),
     ]);

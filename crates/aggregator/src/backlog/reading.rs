@@ -165,6 +165,8 @@ fn consumer(config: &Config) -> Result<BaseConsumer, String> {
         // What waits in memory besides the piece in hand.
         ("queued.max.messages.kbytes", "8192"),
         ("fetch.message.max.bytes", "1048576"),
+        // One answer, however many partitions are behind: 50 MiB by default, and compressed.
+        ("fetch.max.bytes", "2097152"),
         ("reconnect.backoff.max.ms", "2000"),
     ]);
     settings
