@@ -17,6 +17,7 @@ type Reader = Box<dyn FnMut(&[u8])>;
 fn readers() -> Vec<(&'static str, Reader)> {
     vec![
         ("wire", Box::new(wire)),
+        ("wire, portable validator", Box::new(wire_portable)),
         ("serde_json typed", Box::new(serde_json_typed)),
         ("simd-json typed", simd_json_typed()),
         ("simd-json tape", simd_json_tape()),
@@ -27,6 +28,10 @@ fn readers() -> Vec<(&'static str, Reader)> {
 
 fn wire(payload: &[u8]) {
     black_box(wire::decode::decode_telemetry(payload).unwrap());
+}
+
+fn wire_portable(payload: &[u8]) {
+    black_box(wire::validate::portable(payload).unwrap());
 }
 
 fn serde_json_typed(payload: &[u8]) {

@@ -226,7 +226,9 @@ async fn connect(broker: &Broker, session: &Session) -> Result<(Line, ConnAck), 
         match line.packet()? {
             Some(Packet::ConnAck(answer)) if answer.code == ConnectReturnCode::Success => {
                 let offered = answer.properties.as_ref();
-                if let Some(seconds) = offered.and_then(|it| it.server_keep_alive) {
+                let seconds = offered.and_then(|it| it.server_keep_alive);
+                // Zero is none at all.
+                if let Some(seconds) = seconds.filter(|it| *it > 0) {
                     line.keep_alive = Duration::from_secs(seconds.into());
                 }
                 return Ok((line, answer));

@@ -22,7 +22,7 @@ pub fn telemetry(payload: &[u8]) -> Option<TelemetryRecord> {
     if record.is_some() {
         return record;
     }
-    scan(payload)
+    portable(payload)
 }
 
 /// What the vector path makes of it, where there is one.
@@ -34,8 +34,10 @@ fn vectors(payload: &[u8]) -> Option<TelemetryRecord> {
     None
 }
 
-/// The portable scanner: any shape.
-fn scan(payload: &[u8]) -> Option<TelemetryRecord> {
+/// The same by the portable scanner alone, which machines without these vectors have; it takes whatever they take. Public, so
+/// that tests and benches see both.
+#[must_use]
+pub fn portable(payload: &[u8]) -> Option<TelemetryRecord> {
     let mut rest = payload;
     skip_space(&mut rest);
     let record = record(&mut rest)?;
@@ -243,4 +245,94 @@ fn colon(rest: &mut &[u8]) -> Option<()> {
     *rest = rest.strip_prefix(b":")?;
     skip_space(rest);
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: &str = r#"{"time":1700000000.25,"main_meter":{"status":"available","active_power_w":-1250},"battery":{"status":"degraded","active_power_w":-3000,"active_power_setpoint_w":2147483647,"baseline_power_w":0,"soc":63.5,"charge_limit_w":10000,"remaining_charge_time_s":5400,"discharge_limit_w":9000,"remaining_discharge_time_s":7200},"solar":{"status":"unavailable","active_power_w":-8120,"active_power_setpoint_w":-9000,"rated_power_w":12000,"min_power_w":-12000,"max_power_w":null,"baseline_power_w":-8120}}"#;
+
+    #[test]
+    fn a_full_record_in_order_goes_through_vectors_where_the_machine_has_them() {
+        let by_scanner = portable(FULL.as_bytes());
+        assert!(by_scanner.is_some());
+        #[cfg(target_arch = "x86_64")]
+        if vector::is_here() {
+            assert_eq!(vector::telemetry_if_here(FULL.as_bytes()), by_scanner);
+        }
+    }
+
+    #[test]
+    fn whatever_the_vectors_take_the_scanner_takes_and_reads_alike() {
+        let check = |from: &str, to: &str| {
+            let changed = FULL.replacen(from, to, 1);
+            assert!(FULL.contains(from), "{from}");
+            if let Some(record) = vectors(changed.as_bytes()) {
+                assert_eq!(portable(changed.as_bytes()), Some(record), "{changed}");
+            }
+        };
+        for time in [
+            "0",
+            "1",
+            "1700000000",
+            "1700000000123",
+            "99999999999",
+            "1700000000.123456",
+            "1.5",
+            "0.000001",
+            "01",
+            "-1",
+            "1.",
+            ".5",
+            "1..5",
+        ] {
+            check("1700000000.25", time);
+        }
+        for soc in [
+            "0",
+            "100",
+            "0.1",
+            "99.999999999999",
+            "100.1",
+            "-0",
+            "00",
+            "5e1",
+            "1.2.3",
+            "\"1\"",
+        ] {
+            check("63.5", soc);
+        }
+        for power in [
+            "0",
+            "-0",
+            "-",
+            "null",
+            "nul",
+            "2147483647",
+            "-2147483647",
+            "2147483648",
+            "-2147483648",
+            "00",
+            "-01",
+            "1.0",
+            "12345678901",
+            "9999999999999999",
+        ] {
+            check("-1250", power);
+            check(":0,", &format!(":{power},"));
+            check(":10000,", &format!(":{power},"));
+            check(":-9000,", &format!(":{power},"));
+        }
+        for status in [
+            "Available",
+            "availabl",
+            "availablee",
+            "degraded",
+            "unavailable",
+            "",
+        ] {
+            check("available", status);
+        }
+    }
 }

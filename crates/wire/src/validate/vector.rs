@@ -119,7 +119,8 @@ pub(super) fn telemetry_if_here(payload: &[u8]) -> Option<TelemetryRecord> {
     unsafe { telemetry(payload) }
 }
 
-fn is_here() -> bool {
+/// Whether this machine has what [`telemetry`] needs.
+pub(super) fn is_here() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512vl")
