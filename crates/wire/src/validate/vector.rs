@@ -5,108 +5,15 @@
 //! As in the scanner, what is not certain is none of its business. AVX-512 as of Ice Lake and Zen 4.
 #![expect(unsafe_code, reason = "vectors are loaded and stored through pointers")]
 
+mod four;
+mod shape;
+
 use super::number::{percent_of, time_of};
 use domain::record::{Battery, MainMeter, Solar, Status, TelemetryRecord};
+use four::{Four, LAST, Points};
+use shape::*;
 use std::arch::x86_64::*;
 
-/// A record with less or more bytes is not looked at: all keys and a digit each, and ten blocks.
-const SHORTEST: usize = 350;
-const LONGEST: usize = 640;
-
-/// Commas and closing braces of a full record.
-const ENDS: usize = 22;
-/// Its values.
-const VALUES: usize = 19;
-
-/// What stands before each value, from the end of the value before it on; at most 32 bytes.
-const BEFORE: [&[u8]; VALUES] = [
-    b"{\"time\":",
-    b",\"main_meter\":{\"status\":",
-    b",\"active_power_w\":",
-    b"},\"battery\":{\"status\":",
-    b",\"active_power_w\":",
-    b",\"active_power_setpoint_w\":",
-    b",\"baseline_power_w\":",
-    b",\"soc\":",
-    b",\"charge_limit_w\":",
-    b",\"remaining_charge_time_s\":",
-    b",\"discharge_limit_w\":",
-    b",\"remaining_discharge_time_s\":",
-    b"},\"solar\":{\"status\":",
-    b",\"active_power_w\":",
-    b",\"active_power_setpoint_w\":",
-    b",\"rated_power_w\":",
-    b",\"min_power_w\":",
-    b",\"max_power_w\":",
-    b",\"baseline_power_w\":",
-];
-/// The same, each with zeros behind it.
-const PADDED: [[u8; 32]; VALUES] = {
-    let mut padded = [[0; 32]; VALUES];
-    let mut place = 0;
-    while place < VALUES {
-        let mut at = 0;
-        while at < BEFORE[place].len() {
-            padded[place][at] = BEFORE[place][at];
-            at += 1;
-        }
-        place += 1;
-    }
-    padded
-};
-/// A bit for each byte of them.
-const COMPARED: [u32; VALUES] = {
-    let mut compared = [0; VALUES];
-    let mut place = 0;
-    while place < VALUES {
-        compared[place] = u32::MAX >> (32 - BEFORE[place].len());
-        place += 1;
-    }
-    compared
-};
-/// Their lengths.
-#[expect(clippy::cast_possible_truncation, reason = "at most 32")]
-const BEFORE_LENGTHS: [u16; 32] = {
-    let mut lengths = [0; 32];
-    let mut place = 0;
-    while place < VALUES {
-        lengths[place] = BEFORE[place].len() as u16;
-        place += 1;
-    }
-    lengths
-};
-/// What stands behind the last.
-const BEHIND: &[u8] = b"}}";
-
-/// Which of the ends ends each value: after a section's last value two follow each other.
-const END_OF: [u16; 32] = [
-    0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17, 18, 19, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0,
-];
-/// The value before each.
-const VALUE_BEFORE: [u16; 32] = {
-    let mut before = [0; 32];
-    let mut place = 1;
-    while place < 32 {
-        before[place] = before[place - 1] + if place == 1 { 0 } else { 1 };
-        place += 1;
-    }
-    before
-};
-
-/// Places of values.
-const TIME: usize = 0;
-const STATUSES: [usize; 3] = [1, 3, 12];
-const SOC: usize = 7;
-/// Numbers, four at a time: of any sign or null, of any sign, not negative, and what is left: two integers, and the two that
-/// may have a point.
-const OR_NULL: [usize; 4] = [6, 16, 17, 18];
-const ANY: [usize; 4] = [2, 4, 5, 13];
-const AT_LEAST_0: [usize; 4] = [8, 9, 10, 11];
-const OTHERS: [usize; 4] = [14, 15, TIME, SOC];
-
-/// The longest value that is looked at: sixteen bytes are read at once.
-const LONGEST_VALUE: u16 = 16;
 const LARGEST: i64 = 2_147_483_647;
 
 /// The same as [`telemetry`], and nothing where the machine does not have what it needs.
@@ -368,43 +275,6 @@ impl Spans {
     }
 }
 
-/// The last byte of each four.
-const LAST: u64 = 0x8000_8000_8000_8000;
-
-/// A bit for each byte in which a point stands.
-#[derive(Clone, Copy)]
-struct Points(u64);
-
-impl Points {
-    /// The third and the fourth number.
-    const LANES: u64 = 0xffff_ffff_0000_0000;
-
-    /// The point of a number, as a bit of sixteen.
-    #[inline]
-    const fn of(self, number: usize) -> u64 {
-        (self.0 >> (16 * number)) & 0xffff
-    }
-
-    #[inline]
-    const fn more_than_one(self) -> u64 {
-        let (third, fourth) = (self.of(2), self.of(3));
-        (third & third.wrapping_sub(1)) | (fourth & fourth.wrapping_sub(1))
-    }
-
-    /// Every byte up to the point of its number, if it has one.
-    #[inline]
-    const fn and_before(self) -> u64 {
-        let (third, fourth) = (self.of(2), self.of(3));
-        (up_to(third) << 32) | (up_to(fourth) << 48)
-    }
-}
-
-/// The bit and all below it; none for none.
-#[inline]
-const fn up_to(bit: u64) -> u64 {
-    (bit << 1).saturating_sub(1)
-}
-
 /// Every byte of each four in which `null` stands and nothing else.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,popcnt")]
@@ -428,67 +298,6 @@ fn eight_and_eight(digits: __m512i) -> __m512i {
     let upper = _mm512_mul_epu32(eights, _mm512_set1_epi64(100_000_000));
     _mm512_add_epi64(upper, _mm512_srli_epi64::<32>(eights))
 }
-
-/// Where each place's length has its low byte, sixteen times.
-const fn low_bytes(places: [usize; 4]) -> [u8; 64] {
-    let mut bytes = [0; 64];
-    let mut at = 0;
-    while at < 64 {
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2 * 18")]
-        let place = places[at / 16] as u8;
-        bytes[at] = 2 * place;
-        at += 1;
-    }
-    bytes
-}
-
-/// Four numbers; each twice, as the vector leaves them.
-struct Four {
-    magnitudes: [u64; 8],
-    /// A bit for each byte, sixteen an integer: where a sign stands.
-    minus: u64,
-    /// The same, all sixteen of one that is null.
-    nulls: u64,
-    points: Points,
-}
-
-impl Four {
-    /// One of them, unless it is null.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "none is beyond i32")]
-    fn value(&self, number: usize) -> Option<i32> {
-        let bits = |all: u64| (all >> (16 * number)) & 0xffff;
-        let sign = -i32::from(bits(self.minus) != 0);
-        let magnitude = self.magnitudes[2 * number] as i32;
-        (bits(self.nulls) == 0).then_some((magnitude ^ sign) - sign)
-    }
-
-    /// One that may have a point: all its digits, and how many of them stand behind the point.
-    #[inline]
-    const fn with_point(&self, number: usize) -> (u64, usize) {
-        // Of sixteen bits; without a point sixteen zeros lead.
-        let decimals = self.points.of(number).leading_zeros() as usize - 48;
-        (self.magnitudes[2 * number], decimals & 15)
-    }
-
-    /// Whether one of them has a sign; zero has none.
-    #[inline]
-    const fn any_below_0(&self) -> bool {
-        self.minus != 0
-    }
-}
-
-/// 0 to 63.
-#[expect(clippy::cast_possible_truncation, reason = "at most 63")]
-const IN_ORDER: [u8; 64] = {
-    let mut bytes = [0; 64];
-    let mut at = 0;
-    while at < 64 {
-        bytes[at] = at as u8;
-        at += 1;
-    }
-    bytes
-};
 
 /// Zeros behind the end.
 #[inline]

@@ -189,7 +189,7 @@ async fn strange_records_of_every_kind_become_letters_and_what_is_behind_them_is
     let kept = world.count("select count(*) from dead_letter").await;
     assert_eq!(i64::try_from(listed.lines().count()).unwrap(), kept);
     assert!(kept >= 60, "{kept}");
-    world.command(&["dead-letters", "replay", "--all"]);
+    world.command(&["dead-letters", "replay"]);
     assert_eq!(
         world.count("select count(*) from telemetry_record").await,
         50
