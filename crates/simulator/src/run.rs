@@ -134,8 +134,13 @@ where
         tasks.spawn(connection.publish_all());
     }
     let mut total = Summary::default();
-    for summary in tasks.join_all().await {
-        total += summary;
+    while let Some(ended) = tasks.join_next().await {
+        match ended {
+            Ok(summary) => total += summary,
+            Err(broken) if broken.is_panic() => std::panic::resume_unwind(broken.into_panic()),
+            // The process ends.
+            Err(_cancelled) => {}
+        }
     }
     Ok(total)
 }

@@ -213,7 +213,9 @@ fn start_direct(settings: &Settings, shared: &Shared, tasks: &mut Tasks) -> Resu
     aggregator::watch_database(&store, &handles, &shutdown, &mut watching);
     tasks.spawn(async move {
         direct::run(handovers, writer, shutdown).await;
-        watching.join_all().await;
+        while let Some(ended) = watching.join_next().await {
+            ended.map_err(|error| Fatal(format!("watch of the database: {error}")))?;
+        }
         Ok(())
     });
     tasks.spawn({
