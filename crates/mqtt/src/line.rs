@@ -261,3 +261,6 @@ fn connect_packet(broker: &Broker, session: &Session) -> Packet {
     let login = login.map(|(user, password)| Login::new(user.as_str(), password.as_str()));
     Packet::Connect(connect, None, login)
 }
+
+#[cfg(test)]
+mod tests;
