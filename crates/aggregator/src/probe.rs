@@ -21,6 +21,10 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// behind what is old: a tenth of a second's work, and more than ever waits while all goes well.
 pub(crate) const LEAP_MESSAGES: i64 = 3_000;
 
+/// So many of the newest of a partition are not left behind: what was published shortly before the leap is as new as
+/// what comes after it, and would be the last of all to be stored.
+const NEWEST_MESSAGES: i64 = 1_000;
+
 /// What is looked at, and who is told.
 pub(crate) struct Probe {
     pub(crate) consumer: Arc<Consumer>,
@@ -130,8 +134,9 @@ fn look(
             .fetch_watermarks(&topic, partition, PROBE_TIMEOUT)
             .map_err(|error| unanswered(assignment, &error))?;
         lag += (end - next).max(0);
-        if end - next >= LEAP_MESSAGES && may_leap(names.kind_of(&topic)) {
-            assignment.ask_for_leap((topic, partition), end);
+        let newest = end - NEWEST_MESSAGES;
+        if newest - next >= LEAP_MESSAGES && may_leap(names.kind_of(&topic)) {
+            assignment.ask_for_leap((topic, partition), newest);
         }
     }
     Ok(Found::Lag(lag))
