@@ -21,8 +21,9 @@ use std::time::Duration;
 
 /// Messages in flight, as ours has them by default.
 const RECEIVE_MAXIMUM: u16 = 1_024;
-/// Acknowledgements that wait to be sent: all of those in flight, and room.
-const REQUESTS: usize = 4_096;
+/// Acknowledgements that wait to be sent: of as many messages as have an identifier, since Mosquitto sends more than the
+/// receive maximum now and then.
+const REQUESTS: usize = 65_536;
 /// The largest packet that is taken, in bytes.
 const LARGEST_PACKET: u32 = 262_144;
 /// Pause before a lost connection is made again.

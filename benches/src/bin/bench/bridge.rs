@@ -7,6 +7,7 @@ use crate::load;
 use crate::servers::{Servers, Site};
 use benches::Outcome;
 use benches::cost::{Machine, Spent};
+use benches::figures::say;
 use benches::role::Role;
 use domain::time::Timestamp;
 use ops::clock::Clock;
@@ -61,6 +62,9 @@ pub(crate) async fn run(
     let due = probes + batch.records as u64;
     let (published, arrived) = tokio::join!(publishing, last_arrival(&site, &machine, due));
     let (published, arrived) = (published?, arrived?);
+    if let Some(words) = running.last_words()? {
+        say(&words)?;
+    }
     drop(running);
     let counted = site.topic.count(&batch)?;
     let took = arrived.at - begun;
