@@ -66,13 +66,14 @@ hostile: servers
 # reads over HTTP; some forty minutes. All go to target/bench/results.json, and a table is printed.
 #   make bench RUNS=1 RECORDS=200000                a quick look
 #   make bench CONTENDER='command'                  another program in the bridge's place, then ours, and how they compare
+#   make bench CONTENDER_WRITER='command'           the same in the aggregator's place
 #   make bench BENCH='--write-readme README.md'     further options of target/release/bench
-export CONTENDER
+export CONTENDER CONTENDER_WRITER
 bench: servers
 	$(CARGO) build --release --bin wattline --bin bench --bin plain_bridge --bin reads
-	@[ -n "$$CONTENDER" ] || $(CARGO) bench --package benches --benches
+	@[ -n "$$CONTENDER$$CONTENDER_WRITER" ] || $(CARGO) bench --package benches --benches
 	target/release/bench $(if $(RUNS),--runs $(RUNS)) $(if $(RECORDS),--records $(RECORDS)) \
-		$${CONTENDER:+--contender "$$CONTENDER"} $(BENCH)
+		$${CONTENDER:+--contender "$$CONTENDER"} $${CONTENDER_WRITER:+--contender-writer "$$CONTENDER_WRITER"} $(BENCH)
 
 # Bridge, aggregator and api end to end; other works are `make bench BENCH=bridge`, `aggregator`, `reads`, `table`.
 bench-pipeline: servers
