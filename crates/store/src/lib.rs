@@ -15,6 +15,7 @@ mod grid_limit;
 mod ingest;
 mod inspect;
 mod instant;
+mod lent;
 mod listing;
 mod login_attempt;
 mod migrate;
@@ -95,6 +96,8 @@ const STANDSTILL_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct Store {
     pool: sqlx::PgPool,
+    /// Connections of the pool for who only asks.
+    lender: Arc<lent::Lender>,
     /// What this process cannot read.
     aside: Arc<control::Aside>,
     /// The server in words.
@@ -148,6 +151,7 @@ impl Store {
         let pool = pool.connect_lazy_with(options);
         Ok(Self {
             pool,
+            lender: Arc::new(lent::Lender::new(connections)),
             aside: Arc::default(),
             server,
             application,
@@ -176,6 +180,7 @@ impl Store {
 
     /// Closes all connections and waits until they are.
     pub async fn close(&self) {
+        self.lender.close();
         self.pool.close().await;
     }
 }
