@@ -37,7 +37,7 @@ pub use administration::{
     Administered, Change, KeptBuilding, KeptHub, KeptSensor, KeptToken, KeptUser, PutSensor, Run,
     Snapshot, TABLES_OF_A_BUILDING,
 };
-pub use admission::{Admission, RequestLimit};
+pub use admission::{Admission, AskedAdmission, RequestLimit};
 pub use audit::{AuditEntry, AuditFilter, Who};
 pub use building::{Building, Contributor, HubOfSensor, Presence, Sensor, SensorOrigin};
 pub use control::{
