@@ -3,7 +3,7 @@
 use crate::ACQUIRE_TIMEOUT;
 
 /// A statement or transaction that did not take effect.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreFailure {
     /// The database is away, busy or not migrated yet: the same again later may work.
     #[error("{0}")]

@@ -16,6 +16,7 @@ mod grid_limit;
 mod ingest;
 mod inspect;
 mod instant;
+mod lent;
 mod listing;
 mod login_attempt;
 mod migrate;
@@ -38,7 +39,7 @@ pub use administration::{
     Administered, Change, KeptBuilding, KeptHub, KeptSensor, KeptToken, KeptUser, PutSensor, Run,
     Snapshot, TABLES_OF_A_BUILDING,
 };
-pub use admission::{Admission, RequestLimit};
+pub use admission::{Admission, AskedAdmission, RequestLimit};
 pub use audit::{AuditEntry, AuditFilter, Who};
 pub use building::{Building, Contributor, HubOfSensor, Presence, Sensor, SensorOrigin};
 pub use control::{
@@ -97,6 +98,8 @@ const STANDSTILL_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct Store {
     pool: sqlx::PgPool,
+    /// Connections of the pool for who only asks.
+    lender: Arc<lent::Lender>,
     /// What this process cannot read.
     aside: Arc<control::Aside>,
     /// The server in words.
@@ -152,6 +155,7 @@ impl Store {
         let pool = pool.connect_lazy_with(options);
         Ok(Self {
             pool,
+            lender: Arc::new(lent::Lender::new(connections)),
             aside: Arc::default(),
             server,
             application,
@@ -181,6 +185,7 @@ impl Store {
 
     /// Closes all connections and waits until they are.
     pub async fn close(&self) {
+        self.lender.close();
         self.pool.close().await;
     }
 }

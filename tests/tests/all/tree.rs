@@ -88,7 +88,7 @@ fn a_crate_uses_only_the_rooms_that_it_may_enter() {
         ("store", &["domain"]),
         ("bridge", &["domain", "wire", "ops", "kafka", "mqtt"]),
         ("aggregator", &["domain", "wire", "store", "ops", "kafka"]),
-        ("api", &["domain", "store", "ops"]),
+        ("api", &["domain", "wire", "store", "ops"]),
         ("control", &["domain", "wire", "store", "ops", "mqtt"]),
         ("simulator", &["domain", "wire", "mqtt"]),
         ("steady", &[]),
