@@ -77,7 +77,7 @@ fn serde_json_schema() -> Reader {
 
 fn parse(criterion: &mut Criterion) {
     for shape in Shape::ALL {
-        let records = set(shape);
+        let records = set(shape, SET);
         let mut group = criterion.benchmark_group(shape.as_str());
         group.throughput(Throughput::Elements(SET as u64));
         for (name, mut reader) in readers() {

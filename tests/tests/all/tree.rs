@@ -155,7 +155,7 @@ fn an_outside_library_stays_in_its_room() {
 #[test]
 fn versions_stand_in_the_workspace_manifest_only() {
     let mut folders: Vec<String> = crates().iter().map(|it| format!("crates/{it}")).collect();
-    folders.extend(["benches", "faults", "tests"].map(str::to_owned));
+    folders.extend(["benches", "benches/instructions", "faults", "tests"].map(str::to_owned));
     for folder in folders {
         let manifest = manifest(&folder);
         assert_eq!(
