@@ -81,7 +81,7 @@ hostile: servers
 # The figures of the README: the whole pipeline under load, reads over HTTP, admission, control, the parse path and
 # the desired state.
 bench: bench-pipeline bench-reads bench-control
-	$(CARGO) bench --package benches --bench parse --bench desired
+	$(CARGO) bench --package benches --bench parse --bench desired --bench paths
 
 # The whole pipeline on private servers; figures go to target/bench/pipeline.json.
 bench-pipeline: servers
