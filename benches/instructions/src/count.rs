@@ -59,9 +59,14 @@ fn instructions(name: &str, passes: u32) -> Outcome<u64> {
         .arg(program)
         .args(["run", name, &passes.to_string()])
         .output()
-        .map_err(|error| match error.kind() {
-            ErrorKind::NotFound => "valgrind is missing: make servers installs it".to_owned(),
-            _ => format!("valgrind: {error}"),
+        .map_err(|error| {
+            let missing = error.kind() == ErrorKind::NotFound;
+            let advice = if missing {
+                ": `make servers` installs it"
+            } else {
+                ""
+            };
+            format!("valgrind: {error}{advice}")
         })?;
     let said = String::from_utf8_lossy(&output.stderr);
     let collected = said

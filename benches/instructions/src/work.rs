@@ -32,15 +32,15 @@ pub(crate) struct Kind {
 pub(crate) const KINDS: &[Kind] = &[
     Kind {
         name: "validate::telemetry, compact and in order",
-        prepare: || over(records(Shape::Compact), accepted),
+        prepare: || over(records(Shape::Compact), |it| accepted(it)),
     },
     Kind {
         name: "validate::telemetry, shuffled and indented",
-        prepare: || over(records(Shape::Shuffled), accepted),
+        prepare: || over(records(Shape::Shuffled), |it| accepted(it)),
     },
     Kind {
         name: "validate::telemetry, fields missing",
-        prepare: || over(records(Shape::Missing), accepted),
+        prepare: || over(records(Shape::Missing), |it| accepted(it)),
     },
     Kind {
         name: "validate::portable, compact and in order",
@@ -130,7 +130,7 @@ fn beyond_the_schema() -> Vec<Vec<u8>> {
     records(Shape::Compact).into_iter().map(negative).collect()
 }
 
-fn accepted(record: &Vec<u8>) {
+fn accepted(record: &[u8]) {
     assert!(black_box(validate::telemetry(black_box(record))).is_some());
 }
 
