@@ -9,14 +9,14 @@ use tempfile::TempDir;
 const RECORDS: u64 = 20_000;
 const PLAIN_BRIDGE: &str = env!("CARGO_BIN_EXE_plain_bridge");
 
-/// Runs `bench` once with a contender.
-fn bench(contender: &str) -> (TempDir, Output) {
+/// Runs `bench` once with a contender in this place.
+fn bench(place: &str, contender: &str) -> (TempDir, Output) {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_bench"))
-        .args(["bridge", "--runs", "1", "--buildings", "100"])
+        .args(["--runs", "1", "--buildings", "100"])
         .args(["--records", &RECORDS.to_string()])
         .args(["--wattline", env!("CARGO_BIN_EXE_wattline-under-bench")])
-        .args(["--contender", contender])
+        .args([place, contender])
         .arg("--json")
         .arg(results(&folder))
         .output()
@@ -32,12 +32,11 @@ fn told(folder: &TempDir, output: &Output) -> Value {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     let text = std::fs::read(results(folder)).unwrap();
-    let results: Value = serde_json::from_slice(&text).unwrap();
-    results["contender"].clone()
+    serde_json::from_slice(&text).unwrap()
 }
 
-fn assert_lossless(counted: &Value) {
-    assert_eq!(counted["found"], RECORDS, "{counted}");
+fn assert_lossless(counted: &Value, records: u64) {
+    assert_eq!(counted["found"], records, "{counted}");
     for name in ["missing", "doubled", "unexpected"] {
         assert_eq!(counted[name], 0, "{name}: {counted}");
     }
@@ -45,11 +44,11 @@ fn assert_lossless(counted: &Value) {
 
 #[test]
 fn a_contender_and_ours_lose_nothing_and_are_compared() {
-    let (folder, output) = bench(PLAIN_BRIDGE);
-    let told = told(&folder, &output);
+    let (folder, output) = bench("--contender", PLAIN_BRIDGE);
+    let told = &told(&folder, &output)["contender"];
     for entrant in ["ours", "other"] {
         let run = &told[entrant]["runs"][0];
-        assert_lossless(&run["counted"]);
+        assert_lossless(&run["counted"], RECORDS);
         let costs = run["costs"].as_array().unwrap();
         let names: Vec<&str> = costs
             .iter()
@@ -77,16 +76,39 @@ fn a_contender_that_drops_records_is_told_as_losing_them() {
     let narrow = r#"{"properties": {"solar": {"properties": {"status": {"const": "degraded"}}}}}"#;
     std::fs::write(&schema, narrow).unwrap();
     let schema = schema.display();
-    let (results, output) = bench(&format!("BENCH_SCHEMA_FILE={schema} exec {PLAIN_BRIDGE}"));
-    let told = told(&results, &output);
+    let command = format!("BENCH_SCHEMA_FILE={schema} exec {PLAIN_BRIDGE}");
+    let (results, output) = bench("--contender", &command);
+    let told = &told(&results, &output)["contender"];
     let counted = &told["other"]["runs"][0]["counted"];
     let missing = counted["missing"].as_u64().unwrap();
     assert!((RECORDS / 2..RECORDS).contains(&missing), "{counted}");
     assert_eq!(counted["found"].as_u64().unwrap() + missing, RECORDS);
-    assert_lossless(&told["ours"]["runs"][0]["counted"]);
+    assert_lossless(&told["ours"]["runs"][0]["counted"], RECORDS);
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(
         said.contains(&format!("{missing} missing, 0 doubled")),
         "{said}"
     );
+}
+
+#[test]
+fn a_contender_in_the_aggregators_place_is_counted_in_the_database() {
+    let writer = env!("CARGO_BIN_EXE_plain_writer");
+    let (folder, output) = bench("--contender-writer", writer);
+    let told = &told(&folder, &output)["contender_writer"];
+    for entrant in ["ours", "other"] {
+        let run = &told[entrant]["runs"][0];
+        assert_lossless(&run["counted"], RECORDS / 2);
+        let costs = run["costs"].as_array().unwrap();
+        let names: Vec<&str> = costs
+            .iter()
+            .filter_map(|it| it["process"].as_str())
+            .collect();
+        assert_eq!(
+            names,
+            ["aggregator", "kafka", "postgresql", "load"],
+            "{entrant}"
+        );
+    }
+    assert!(told["ratio"]["cpu_s_per_million"].as_f64() > Some(0.0));
 }

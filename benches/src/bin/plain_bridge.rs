@@ -4,8 +4,7 @@
 //! `rdkafka`, and acknowledges what Kafka has confirmed. What the schema refuses is acknowledged and gone: it has no
 //! dead letters, no limits and no metrics. benches/README.md tells the environment that it finds.
 
-use benches::Outcome;
-use benches::figures;
+use benches::{Outcome, figures, told};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesOrdered;
 use jsonschema::Validator;
@@ -104,12 +103,4 @@ fn connect(host: &str, port: u16) -> (AsyncClient, EventLoop) {
         .set_max_packet_size(Some(LARGEST_PACKET))
         .set_manual_acks(true);
     AsyncClient::new(options, REQUESTS)
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what the bench tells a contender; no setting of the service"
-)]
-fn told(name: &str) -> Outcome<String> {
-    std::env::var(name).map_err(|error| format!("{name}: {error}").into())
 }

@@ -155,7 +155,7 @@ fn an_outside_library_stays_in_its_room() {
 #[test]
 fn versions_stand_in_the_workspace_manifest_only() {
     let mut folders: Vec<String> = crates().iter().map(|it| format!("crates/{it}")).collect();
-    folders.extend(["benches", "faults", "tests"].map(str::to_owned));
+    folders.extend(["benches", "benches/instructions", "faults", "tests"].map(str::to_owned));
     for folder in folders {
         let manifest = manifest(&folder);
         assert_eq!(
@@ -177,7 +177,7 @@ fn versions_stand_in_the_workspace_manifest_only() {
 }
 
 #[test]
-fn unsafe_stands_in_two_files_and_nowhere_else() {
+fn unsafe_stands_in_two_files_and_in_one_of_the_tests() {
     let lifted = |path: &PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();
         ["expect", "allow"]
@@ -185,7 +185,12 @@ fn unsafe_stands_in_two_files_and_nowhere_else() {
             .any(|it| text.contains(&format!("{it}(unsafe_code")))
     };
     let found: Vec<PathBuf> = rust_files().into_iter().filter(lifted).collect();
-    let wanted = ["steady/src/gnu.rs", "wire/src/validate/vector.rs"];
+    // The test's own asks the kernel for memory that must not be touched.
+    let wanted = [
+        "steady/src/gnu.rs",
+        "wire/src/validate/vector.rs",
+        "wire/tests/decoder/page.rs",
+    ];
     assert_eq!(found, wanted.map(|it| root().join("crates").join(it)));
 }
 

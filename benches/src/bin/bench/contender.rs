@@ -8,9 +8,6 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// What a contender in the place of the bridge subscribes to.
-pub(crate) const FILTER: &str = "v1/buildings/+/telemetry";
-
 /// A program of somebody else that runs; killed with all processes of its group when dropped.
 pub(crate) struct Contender {
     child: Child,
@@ -27,14 +24,7 @@ impl Contender {
         let file = File::create(&log)?;
         let child = Command::new("setpriv")
             .args(["--pdeathsig", "KILL", "--", "sh", "-c", command])
-            .env("BENCH_MQTT_HOST", "127.0.0.1")
-            .env("BENCH_MQTT_PORT", site.mosquitto.port().to_string())
-            .env("BENCH_MQTT_FILTER", FILTER)
-            .env(
-                "BENCH_KAFKA_BROKERS",
-                site.setting("WATTLINE_KAFKA_BROKERS")?,
-            )
-            .env("BENCH_KAFKA_TOPIC", &site.topic.name)
+            .envs(site.told()?)
             .env("BENCH_SCHEMA_FILE", &schema)
             .process_group(0)
             .stdin(Stdio::null())

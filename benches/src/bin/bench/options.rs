@@ -25,6 +25,9 @@ pub(crate) struct Options {
     /// A shell's command that runs in the place of the bridge, before ours.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) contender: Option<String>,
+    /// A shell's command that runs in the place of the aggregator, before ours.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) contender_writer: Option<String>,
     /// The plain bridge, which the bridge is measured beside when no contender is given; without it the one beside this
     /// program.
     #[arg(long, value_name = "PATH")]
@@ -80,10 +83,12 @@ impl Options {
     /// What is measured.
     pub(crate) fn works(&self) -> &[Work] {
         const ALL: [Work; 4] = [Work::Bridge, Work::Aggregator, Work::Pipeline, Work::Reads];
-        match (&self.works[..], &self.contender) {
-            ([], None) => &ALL,
-            ([], Some(_)) => &[Work::Bridge],
-            (named, _) => named,
+        match (&self.works[..], &self.contender, &self.contender_writer) {
+            ([], None, None) => &ALL,
+            ([], Some(_), None) => &[Work::Bridge],
+            ([], None, Some(_)) => &[Work::Aggregator],
+            ([], Some(_), Some(_)) => &[Work::Bridge, Work::Aggregator],
+            (named, _, _) => named,
         }
     }
 }

@@ -26,6 +26,11 @@ pub(crate) const USERNAME: &str = "demo";
 /// His password.
 pub(crate) const PASSWORD: &str = "a password for one machine";
 
+/// What a contender in the place of the bridge subscribes to.
+const FILTER: &str = "v1/buildings/+/telemetry";
+/// Where a contender in the place of the aggregator writes.
+pub(crate) const CONTENDERS_TABLE: &str = "contender_record";
+
 /// Records that Kafka takes before anything is measured, so that Java has compiled what it uses.
 const WARM_UP_RECORDS: usize = 200_000;
 
@@ -33,6 +38,8 @@ const WARM_UP_RECORDS: usize = 200_000;
 pub(crate) struct Servers {
     kafka: Kafka,
     postgres: Option<Postgres>,
+    /// On loopback, for contenders that know no unix socket.
+    postgres_port: u16,
     edition: &'static str,
     folder: TempDir,
     runs: Cell<u32>,
@@ -51,6 +58,8 @@ pub(crate) struct Site {
 pub(crate) struct Database {
     pub(crate) name: String,
     pub(crate) url: String,
+    /// The server's port on loopback.
+    pub(crate) port: u16,
     /// Our own way in.
     pub(crate) store: Store,
 }
@@ -61,9 +70,11 @@ impl Servers {
         say("starting the servers")?;
         let folder = embedded::temporary_folder()?;
         let at = |name: &str| folder.path().join(name);
+        let postgres_port = embedded::free_port()?;
         let (postgres, edition) = match database {
             Some(edition) => {
-                let (postgres, edition) = start_postgres(&at("postgres"), edition)?;
+                let folder = at("postgres");
+                let (postgres, edition) = start_postgres(&folder, postgres_port, edition)?;
                 (Some(postgres), edition)
             }
             None => (None, "no database"),
@@ -71,6 +82,7 @@ impl Servers {
         let servers = Self {
             kafka: Kafka::start(&KafkaOptions::new(at("kafka")))?,
             postgres,
+            postgres_port,
             edition,
             folder,
             runs: Cell::new(0),
@@ -136,7 +148,13 @@ impl Servers {
             ("WATTLINE_HTTP_LISTEN", address),
         ]);
         let store = Store::open(&url, 1)?;
-        site.database = Some(Database { name, url, store });
+        let port = self.postgres_port;
+        site.database = Some(Database {
+            name,
+            url,
+            port,
+            store,
+        });
         site.wattline(program).prepare(&fleet_file(buildings))?;
         // What was written to prepare this is not this run's work.
         self.ask("checkpoint").await?;
@@ -195,6 +213,28 @@ impl Site {
         value.ok_or_else(|| format!("this run has no {name}").into())
     }
 
+    /// Where a contender finds what is here: names and values of its environment.
+    pub(crate) fn told(&self) -> Outcome<Vec<(&'static str, String)>> {
+        let mut told = vec![
+            ("BENCH_MQTT_HOST", "127.0.0.1".to_owned()),
+            ("BENCH_MQTT_PORT", self.mosquitto.port().to_string()),
+            ("BENCH_MQTT_FILTER", FILTER.to_owned()),
+            (
+                "BENCH_KAFKA_BROKERS",
+                self.setting("WATTLINE_KAFKA_BROKERS")?.to_owned(),
+            ),
+            ("BENCH_KAFKA_TOPIC", self.topic.name.clone()),
+        ];
+        if let Some(Database { name, port, .. }) = &self.database {
+            let url = format!("postgres://postgres@127.0.0.1:{port}/{name}");
+            told.extend([
+                ("BENCH_DATABASE_URL", url),
+                ("BENCH_DATABASE_TABLE", CONTENDERS_TABLE.to_owned()),
+            ]);
+        }
+        Ok(told)
+    }
+
     /// The run's database.
     pub(crate) fn database(&self) -> Outcome<&Database> {
         Ok(self.database.as_ref().ok_or("this run has no database")?)
@@ -203,11 +243,13 @@ impl Site {
 
 fn start_postgres(
     folder: &Path,
+    port: u16,
     edition: Edition,
 ) -> Result<(Postgres, &'static str), StartFailure> {
     let start = |edition| {
         let mut options = PostgresOptions::new(folder, edition);
         options.durable = true;
+        options.tcp_port = Some(port);
         Postgres::start(&options)
     };
     match edition {

@@ -29,6 +29,14 @@ const BUCKETS_LOOK: Duration = Duration::from_millis(100);
 /// Longest wait for buckets.
 const BUCKETS_PATIENCE: Duration = Duration::from_secs(300);
 
+/// The times of all records that a contender has stored.
+const TIMES: &str = "select (extract(epoch from time) * 1000000)::bigint from contender_record";
+/// The table that it finds; it may make another one of this name that has the time.
+const TABLE: &str =
+    "create table contender_record (time timestamptz not null, building text, record jsonb)";
+/// Without a change in the database for so long a contender may be through with it.
+const QUIET: Duration = Duration::from_secs(2);
+
 /// When all was done, and what was spent until then.
 pub(crate) struct Done {
     pub(crate) stored: Instant,
@@ -86,6 +94,60 @@ pub(crate) async fn settled(site: &Site, batch: &Batch) -> Outcome<Counted> {
         }
         tokio::time::sleep(BUCKETS_LOOK).await;
     }
+}
+
+/// Makes the table that a contender writes to.
+pub(crate) async fn make_contenders_table(site: &Site) -> Outcome<()> {
+    let mut connection = PgConnection::connect(&site.database()?.url).await?;
+    sqlx::raw_sql(TABLE).execute(&mut connection).await?;
+    Ok(connection.close().await?)
+}
+
+/// Waits until a contender has stored all of a batch, or stores no more, and counts it. What it does is seen in how far
+/// the database's own log has come, which costs nothing to ask.
+pub(crate) async fn until_contender_stored(
+    site: &Site,
+    machine: &Machine,
+    batch: &Batch,
+) -> Outcome<(Done, Counted)> {
+    let mut connection = PgConnection::connect(&site.database()?.url).await?;
+    let mut written = String::new();
+    let mut done = Done {
+        stored: Instant::now(),
+        buckets: None,
+        spent: machine.spent()?,
+    };
+    let mut counted_at = done.stored;
+    loop {
+        tokio::time::sleep(BUCKETS_LOOK).await;
+        let row =
+            sqlx::query("select pg_current_wal_insert_lsn()::text").fetch_one(&mut connection);
+        let now_written: String = row.await?.try_get(0)?;
+        if now_written != written {
+            written = now_written;
+            done.stored = Instant::now();
+            done.spent = machine.spent()?;
+        } else if done.stored.elapsed() > QUIET && counted_at != done.stored {
+            // Once for each time that it has gone quiet.
+            counted_at = done.stored;
+            let counted = count_contenders(&mut connection, batch).await?;
+            if counted.missing == 0 {
+                return Ok((done, counted));
+            }
+        } else if done.stored.elapsed() > PATIENCE {
+            let counted = count_contenders(&mut connection, batch).await?;
+            return Ok((done, counted));
+        }
+    }
+}
+
+async fn count_contenders(connection: &mut PgConnection, batch: &Batch) -> Outcome<Counted> {
+    let mut tally = Tally::new(batch);
+    let mut rows = sqlx::query(TIMES).fetch(connection);
+    while let Some(row) = rows.try_next().await? {
+        tally.note(Timestamp::from_micros(row.try_get(0)?), None);
+    }
+    Ok(tally.counted())
 }
 
 /// Counts the batch in the database, record by record.

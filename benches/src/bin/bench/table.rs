@@ -1,5 +1,7 @@
 //! The results as tables of Markdown: what was to be reached, and what everything cost.
 
+mod costs;
+
 use benches::Outcome;
 use serde_json::Value;
 use std::fs;
@@ -15,12 +17,12 @@ pub(crate) fn markdown(results: &Value) -> String {
         "{}\n\n| work | measured | to reach |\n|---|---|---|\n",
         setting(results)
     );
-    for rows in [validator, bridge, database, reads] {
+    for rows in [validator, bridge, database, contender_writer, reads] {
         for [work, measured, to_reach] in rows(results) {
             text += &format!("| {work} | {measured} | {to_reach} |\n");
         }
     }
-    text + &costs(results)
+    text + &costs::markdown(results)
 }
 
 /// Puts the table in the place of what a file has between the markers.
@@ -50,11 +52,14 @@ fn setting(results: &Value) -> String {
     let processor = machine["processor"].as_str().unwrap_or("unknown");
     let edition = results["pipeline"]["database"].as_str();
     format!(
-        "{} cores ({processor}), {gib:.0} GiB, every server and the load on the same machine; medians of {} runs. {} \
+        "{} cores ({processor}), {gib:.0} GiB, every server and the load on the same machine; medians of {} (reads: one run). {} \
          records a run (into the database: half of it) of {} buildings over {} connections, QoS 1, {} in flight on each; \
          Mosquitto with a queue of 1,000,000, Kafka with one broker, 6 partitions, lz4; {}, with fsync.",
         machine["cores"],
-        settings["runs"],
+        match settings["runs"].as_u64() {
+            Some(1) => "one run".to_owned(),
+            runs => format!("{} runs", runs.unwrap_or_default()),
+        },
         thousands(number(&settings["records"])),
         thousands(number(&settings["buildings"])),
         settings["connections"],
@@ -215,56 +220,46 @@ fn reads(results: &Value) -> Vec<Row> {
     reads.map(line).collect()
 }
 
-/// Processor seconds per million records, and peak memory, of every process of every work.
-fn costs(results: &Value) -> String {
-    const PROCESSES: [&str; 7] = [
-        "bridge",
-        "aggregator",
-        "api",
-        "mosquitto",
-        "kafka",
-        "postgresql",
-        "load",
-    ];
-    let pipeline = &results["pipeline"];
-    let works = [
-        ("bridge alone", &results["bridge"]["ours"]["median"]),
-        (
-            "plain bridge in its place",
-            &results["bridge"]["other"]["median"],
-        ),
-        (
-            "contender in its place",
-            &results["contender"]["other"]["median"],
-        ),
-        ("aggregator alone", &results["aggregator"]["ours"]["median"]),
-        ("end to end, full speed", &pipeline["full_speed"]["median"]),
-        (
-            "end to end, 1,000/s",
-            &pipeline["readable"]["median"]["load"],
-        ),
-        ("api, 500 requests/s", &results["reads"]),
-    ];
-    let mut text = format!(
-        "\nProcessor seconds per million records (of the api: requests) / peak memory in MiB:\n\n| | {} |\n|---|{}\n",
-        PROCESSES.join(" | "),
-        "---|".repeat(PROCESSES.len()),
-    );
-    for (work, median) in works {
-        if !median["costs"].is_array() {
-            continue;
-        }
-        let cells = PROCESSES.map(|name| {
-            let cost = process(median, name);
-            let (seconds, peak) = (&cost["cpu_s_per_million"], &cost["peak_mib"]);
-            match (seconds.as_f64(), peak.as_f64()) {
-                (Some(seconds), Some(peak)) => format!("{seconds:.1} / {peak:.0}"),
-                _ => "–".to_owned(),
-            }
-        });
-        text += &format!("| {work} | {} |\n", cells.join(" | "));
+/// A contender in the aggregator's place.
+fn contender_writer(results: &Value) -> Vec<Row> {
+    let part = &results["contender_writer"];
+    if part.is_null() {
+        return Vec::new();
     }
-    text
+    let times = |name: &str| format!("{:.1} ×", number(&part["ratio"][name]));
+    let costs = |it: &Value| {
+        let cost = |name: &str| number(&process(&it["median"], name)["cpu_s_per_million"]);
+        format!("{:.1} + {:.1}", cost("aggregator"), cost("postgresql"))
+    };
+    let per_s = |it: &Value| thousands(number(&it["median"]["records_per_s"]));
+    let (ours, other) = (&part["ours"], &part["other"]);
+    vec![
+        row(
+            "Kafka → database, ours + PostgreSQL's processor seconds per million (contender)",
+            format!(
+                "{} ({}: {})",
+                costs(ours),
+                costs(other),
+                times("cpu_s_per_million")
+            ),
+            "–",
+        ),
+        row(
+            "Kafka → database, records/s (contender)",
+            format!(
+                "{} ({}: {})",
+                per_s(ours),
+                per_s(other),
+                times("records_per_s")
+            ),
+            "–",
+        ),
+        row(
+            "contender in the aggregator's place, records lost or doubled",
+            loss(other),
+            "–",
+        ),
+    ]
 }
 
 /// What a process has cost in a run.

@@ -130,23 +130,44 @@ impl Bench<'_> {
         let [others, ours] = runs;
         self.note(&ours);
         let (ours, others) = (series(&ours)?, series(&others)?);
-        let ratio = ratio(&ours["median"], &others["median"]);
+        let ratio = ratio(&ours["median"], &others["median"], &["bridge"]);
         let figures = json!({ "command": other, "other": others, "ours": ours, "ratio": ratio });
         self.results.put(part, figures)
     }
 
     async fn aggregator(&mut self, servers: &Servers) -> Outcome<()> {
-        let mut runs = Vec::new();
+        let (buildings, records) = (self.options.buildings, self.records / 2);
+        let contender = self.options.contender_writer.as_deref();
+        let (mut ours, mut others) = (Vec::new(), Vec::new());
         for run in 1..=self.options.runs {
-            let (buildings, records) = (self.options.buildings, self.records / 2);
+            if let Some(command) = contender {
+                let command = (&*self.program, command);
+                let run_of = aggregator::run_contender(servers, command, buildings, records);
+                let figures = run_of.await?;
+                say(&format!("contender {run}: {}", figures.line()))?;
+                others.push(figures);
+            }
             let figures = aggregator::run(servers, &self.program, buildings, records).await?;
             say(&format!("aggregator {run}: {}", figures.line()))?;
-            runs.push(figures);
+            ours.push(figures);
         }
-        self.note(&runs);
-        let ours = series(&runs)?;
-        let figures = json!({ "database": servers.edition(), "ours": ours });
-        self.results.put("aggregator", figures)
+        self.note(&ours);
+        let (database, ours) = (servers.edition(), series(&ours)?);
+        let Some(command) = contender else {
+            return self
+                .results
+                .put("aggregator", json!({ "database": database, "ours": ours }));
+        };
+        let other = series(&others)?;
+        let ratio = ratio(
+            &ours["median"],
+            &other["median"],
+            &["aggregator", "postgresql"],
+        );
+        let figures = json!({
+            "database": database, "command": command, "other": other, "ours": ours, "ratio": ratio,
+        });
+        self.results.put("contender_writer", figures)
     }
 
     async fn pipeline(&mut self, servers: &Servers) -> Outcome<()> {
@@ -227,17 +248,20 @@ impl Bench<'_> {
     }
 }
 
-/// How many times better ours is than another.
-fn ratio(ours: &Value, other: &Value) -> Value {
-    let figure = |it: &Value, name: &str| it[name].as_f64().unwrap_or_default();
-    let cost = |it: &Value, name: &str| {
+/// How many times better ours is than another, which is measured by these processes; the first is the program itself.
+fn ratio(ours: &Value, other: &Value, processes: &[&str]) -> Value {
+    let sum = |it: &Value, processes: &[&str], name: &str| -> f64 {
         let costs = it["costs"].as_array().into_iter().flatten();
-        let mut bridge = costs.filter(|it| it["process"] == "bridge");
-        bridge.next().map_or(0.0, |it| figure(it, name))
+        let of = |it: &&Value| processes.iter().any(|name| it["process"] == *name);
+        let costs = costs.filter(of).filter_map(|it| it[name].as_f64());
+        costs.sum()
     };
+    let cost =
+        |processes: &[&str], name: &str| sum(other, processes, name) / sum(ours, processes, name);
+    let per_s = |it: &Value| it["records_per_s"].as_f64().unwrap_or_default();
     json!({
-        "records_per_s": figure(ours, "records_per_s") / figure(other, "records_per_s"),
-        "cpu_s_per_million": cost(other, "cpu_s_per_million") / cost(ours, "cpu_s_per_million"),
-        "peak_mib": cost(other, "peak_mib") / cost(ours, "peak_mib"),
+        "records_per_s": per_s(ours) / per_s(other),
+        "cpu_s_per_million": cost(processes, "cpu_s_per_million"),
+        "peak_mib": cost(&processes[..1], "peak_mib"),
     })
 }
