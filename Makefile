@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: demo demo-direct test servers servers-direct lint advisories hostile faults upgrade bench bench-pipeline bench-reads bench-control fuzz-check
+.PHONY: demo demo-direct test servers servers-direct lint advisories hostile faults upgrade bench bench-pipeline bench-reads bench-control fuzz-check instructions instructions-accept miri
 
 # The whole pipeline with private servers, a simulated fleet and a login to try. Ctrl-C stops it.
 demo: servers
@@ -56,6 +56,22 @@ FUZZ_TARGET = $(or $(CARGO_TARGET_DIR),target)
 fuzz-check:
 	$(CARGO) build --quiet --manifest-path fuzz/Cargo.toml --target-dir $(FUZZ_TARGET) --bins
 	$(CARGO) test --quiet --manifest-path fuzz/Cargo.toml --target-dir $(FUZZ_TARGET) --lib
+
+# How many instructions the hot functions take, beside what was accepted (`make test` compares them too); the second accepts
+# what they take now.
+instructions: servers
+	$(CARGO) run --quiet --package instructions -- check
+
+instructions-accept: servers
+	$(CARGO) run --quiet --package instructions -- accept
+
+# The validator under Miri: the scanner as it stands, and the vector path with stand-ins for what Miri does not know. Needs
+# rustup's nightly toolchain with the component miri; some minutes.
+MIRI = $(CARGO) +nightly miri test --package wire --lib
+VECTORS = avx512f avx512bw avx512vl avx512vbmi avx512vbmi2 popcnt
+miri:
+	$(MIRI) -- validate:: --skip a_run_ends_at_the_first_byte
+	RUSTFLAGS="$(VECTORS:%=-C target-feature=+%)" $(MIRI) --target-dir target/miri-vectors -- validate::
 
 # Hostile inputs over MQTT and HTTP, half each: `make hostile INPUTS=100000`. `make test` sends a few thousand.
 INPUTS ?= 100000

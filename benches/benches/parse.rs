@@ -5,17 +5,22 @@
     reason = "a bench stops where a reader refuses a valid record"
 )]
 
+use benches::columns::Fields;
 use benches::records::{SET, Shape, set};
+use benches::side_by_side::{Report, row, settings};
 use benches::typed::Record;
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use wire::schema::SCHEMAS;
 
 /// Bytes to whatever the reader makes of them; panics on a record that it refuses.
 type Reader = Box<dyn FnMut(&[u8])>;
 
-fn readers() -> Vec<(&'static str, Reader)> {
-    vec![
+/// So many of the readers are this project's.
+const OURS: usize = 2;
+
+fn readers() -> [(&'static str, Reader); 7] {
+    [
         ("wire", Box::new(wire)),
         ("wire, portable validator", Box::new(wire_portable)),
         ("serde_json typed", Box::new(serde_json_typed)),
@@ -71,23 +76,24 @@ fn serde_json_schema() -> Reader {
     Box::new(move |payload| {
         let document: serde_json::Value = serde_json::from_slice(payload).unwrap();
         assert!(validator.is_valid(&document));
-        black_box(document);
+        black_box(Fields::from(&document));
     })
 }
 
 fn parse(criterion: &mut Criterion) {
+    let mut report = Report::new("parse");
     for shape in Shape::ALL {
-        let records = set(shape);
-        let mut group = criterion.benchmark_group(shape.as_str());
-        group.throughput(Throughput::Elements(SET as u64));
-        for (name, mut reader) in readers() {
-            group.bench_function(name, |bencher| {
-                bencher.iter(|| records.iter().for_each(|record| reader(black_box(record))));
-            });
-        }
-        group.finish();
+        let records = set(shape, SET);
+        let rows = readers().map(|(name, mut reader)| {
+            let records = &records;
+            row(name, move || {
+                records.iter().for_each(|record| reader(black_box(record)));
+            })
+        });
+        report.measure(criterion, shape.as_str(), SET, OURS, rows.into());
     }
+    report.tell().unwrap();
 }
 
-criterion_group!(benches, parse);
+criterion_group!(name = benches; config = settings(); targets = parse);
 criterion_main!(benches);

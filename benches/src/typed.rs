@@ -17,7 +17,7 @@ pub struct Record {
 }
 
 /// State of a section's device.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Works as it should.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Gets the servers that `wattline demo` and the tests start for themselves, and what building wattline needs.
 #
-#   install.sh            Mosquitto, PostgreSQL, Kafka, TimescaleDB, Prometheus
+#   install.sh            Mosquitto, PostgreSQL, Kafka, TimescaleDB, Prometheus; what the tests need beside servers
 #   install.sh --direct   Mosquitto and PostgreSQL only (direct mode: no Kafka, no Java, no TimescaleDB)
 #
 # Nothing is started and nothing is configured to start. Running it again costs a moment.
@@ -18,8 +18,9 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 BUILD_PACKAGES=(gcc g++ make libc6-dev libssl-dev zlib1g-dev pkg-config)
 # curl: the demo names a request to try. tzdata: TimescaleDB's PostgreSQL reads time zones from the machine. util-linux: setpriv ends servers with their owner.
-# libfaketime: the fault suite steps clocks.
 SERVER_PACKAGES=(curl mosquitto postgresql tzdata util-linux)
+# libfaketime: the fault suite steps clocks. valgrind: it counts the instructions of hot functions.
+TEST_PACKAGES=(libfaketime valgrind)
 
 direct=''
 case "${1:-}" in
@@ -36,7 +37,9 @@ for package in "${BUILD_PACKAGES[@]}" "${SERVER_PACKAGES[@]}"; do
     is_installed "$package" || missing+=("$package")
 done
 if [ -z "$direct" ]; then
-    is_installed libfaketime || missing+=(libfaketime)
+    for package in "${TEST_PACKAGES[@]}"; do
+        is_installed "$package" || missing+=("$package")
+    done
     [ "$(java_version)" -ge 17 ] || missing+=(java)
     command -v mvn >/dev/null || missing+=(maven)
     have_timescaledb || have_debian_keys || missing+=(debian-archive-keyring)

@@ -86,8 +86,8 @@ async fn look_at(arena: &Arena, role: Role, violations: &Violations) -> bool {
     let Ok(mut process) = arena.role(role).try_lock() else {
         return false;
     };
-    if process.has_ended() {
-        violations.add(format!("{} ended by itself", name(role)));
+    if let Some(how) = process.ended() {
+        violations.add(format!("{} ended by itself: {how}", name(role)));
         if let Err(error) = process.begin() {
             violations.add(format!("{}: {error}", name(role)));
         }

@@ -2,7 +2,7 @@
 //! what every column holds.
 
 #[path = "../../crates/wire/tests/decoder/judge.rs"]
-mod judge;
+pub(crate) mod judge;
 
 /// Asserts that they agree.
 pub fn check(payload: &[u8]) {

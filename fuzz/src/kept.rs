@@ -51,3 +51,8 @@ fn queries() {
 fn tokens() {
     run("token", crate::token::check);
 }
+
+#[test]
+fn validators() {
+    run("validate", crate::validate::check);
+}

@@ -6,6 +6,7 @@ pub mod envelope;
 pub mod fleet_file;
 pub mod query;
 pub mod token;
+pub mod validate;
 
 #[cfg(test)]
 mod kept;

@@ -10,6 +10,8 @@ mod acknowledgement;
 mod actions;
 #[path = "all/administration.rs"]
 mod administration;
+#[path = "all/admissions.rs"]
+mod admissions;
 #[path = "all/alerts.rs"]
 mod alerts;
 #[path = "all/audit.rs"]
@@ -38,6 +40,8 @@ mod contract;
 mod control;
 #[path = "all/control_histories.rs"]
 mod control_histories;
+#[path = "all/copied.rs"]
+mod copied;
 #[path = "all/dead_letters.rs"]
 mod dead_letters;
 #[path = "all/demo.rs"]
@@ -128,6 +132,8 @@ mod secrets;
 mod simulated;
 #[path = "all/site.rs"]
 mod site;
+#[path = "all/statements.rs"]
+mod statements;
 #[path = "all/stretches.rs"]
 mod stretches;
 #[path = "all/telling.rs"]

@@ -3,9 +3,11 @@
 //! What is checked first, where several things are wrong: 401, 429, 404 here; then 404 and 405 of the
 //! router, 403 in [`crate::extract::authorise`], 413 and 400 at the bodies.
 
+mod lanes;
+
 use crate::error::Problem;
 use crate::extract::{Link, User, bearer, parse_uuid};
-use crate::limits::{LEAST_REQUESTS, REQUEST_WINDOW, REQUESTS_PER_BUILDING};
+use crate::limits::REQUEST_WINDOW;
 use crate::state::Api;
 use crate::token::TokenKind;
 use axum::extract::{Request, State};
@@ -13,10 +15,11 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use domain::time::Timestamp;
+pub(crate) use lanes::{Lanes, work};
 use ops::metrics::Counter;
 use percent_encoding::percent_decode_str;
 use std::sync::{Arc, OnceLock};
-use store::{Admission, RequestLimit};
+use store::{Admission, AskedAdmission};
 use uuid::Uuid;
 
 const BUILDINGS: &str = "/public-api/buildings/";
@@ -25,28 +28,22 @@ const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
-const REQUEST_LIMIT: RequestLimit = RequestLimit {
-    each_building: REQUESTS_PER_BUILDING,
-    least: LEAST_REQUESTS,
-    window: REQUEST_WINDOW,
-};
-
 /// Lets requests in that have a valid access token of an active user, who has requests left and, below
-/// a building's path, a link to the building. One statement tells all of it.
+/// a building's path, a link to the building. One statement tells all of it, and of those who come at once.
 pub(crate) async fn admit(
     State(api): State<Api>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
     let token = bearer(request.headers()).ok_or(Problem::NotAuthenticated)?;
-    let now = api.now();
-    let username = api.keys.verify(TokenKind::Access, token, now)?.sub;
+    let username = api.keys.verify(TokenKind::Access, token, api.now())?.sub;
     let place = Place::of(request.uri().path());
-    let admission = api
-        .store
-        .admit(&username, place.building(), REQUEST_LIMIT, now)
-        .await?
-        .ok_or(Problem::UserNotActive)?;
+    let asked = AskedAdmission {
+        username: username.clone(),
+        building: place.building(),
+    };
+    let told = api.lanes.admit(asked).await?;
+    let (admission, now) = told.ok_or(Problem::UserNotActive)?;
     let budget = Budget::of(&admission, now);
     if let Some(told) = request.extensions().get::<ToldBudget>() {
         told.tell(budget);

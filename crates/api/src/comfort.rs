@@ -42,10 +42,9 @@ pub(crate) async fn history_of_day(
     member: Member,
     parameters: Parameters,
 ) -> Result<Found<DayBody>, Problem> {
-    let sensors = api.store.sensors_of(member.building).await?;
+    let found = api.store.sensors_and_timezone(member.building).await?;
+    let (sensors, timezone) = found.ok_or(Problem::NotFound)?;
     let asked = Asked::of(&parameters, &sensors)?;
-    let timezone = api.store.timezone_of(member.building).await?;
-    let timezone = timezone.ok_or(Problem::NotFound)?;
     let day = timezone.day_before(api.now(), asked.days_before);
     let means = api
         .store

@@ -10,6 +10,7 @@ use crate::state::Api;
 use asked::{Asked, Grain};
 use axum::extract::State;
 use domain::electricity::{BuildingPower, Metered, Read, Sample, Source, consumption};
+use domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::{LatestSample, Sensor};
@@ -95,8 +96,7 @@ async fn of_building(
     member: Member,
     read: Read,
 ) -> Result<Found<BuildingPowerBody>, Problem> {
-    let sensors = api.store.sensors_of(member.building).await?;
-    let latest = api.store.latest_samples(member.building).await?;
+    let (sensors, latest) = api.store.sensors_and_samples(member.building).await?;
     let power = BuildingPower::of(&metered(&sensors, &latest));
     let now = api.now();
     Ok(Found(
@@ -112,10 +112,10 @@ async fn of_sensors(
     parameters: &Parameters,
     read: Read,
 ) -> Result<Found<Vec<SensorPowerBody>>, Problem> {
-    let sensors = api.store.sensors_of(member.building).await?;
+    let (sensors, latest) = api.store.sensors_and_samples(member.building).await?;
     let asked = Asked::of(parameters, &sensors)?;
     let samples = match asked.grain {
-        Grain::Sample => newest_samples(api, member, &sensors, read).await?,
+        Grain::Sample => newest_samples(&sensors, &latest, read, api.now()),
         Grain::Minute => minute::newest_means(api, member, &sensors, &asked.indices, read).await?,
     };
     let body = |index: &usize| Some(SensorPowerBody::new(&sensors[*index], samples[*index]?));
@@ -124,15 +124,13 @@ async fn of_sensors(
 }
 
 /// The newest sample of each sensor that the read gives.
-async fn newest_samples(
-    api: &Api,
-    member: Member,
+fn newest_samples(
     sensors: &[Sensor],
+    latest: &[LatestSample],
     read: Read,
-) -> Result<Vec<Option<Sample>>, Problem> {
-    let latest = api.store.latest_samples(member.building).await?;
-    let metered = metered(sensors, &latest);
-    let now = api.now();
+    now: Timestamp,
+) -> Vec<Option<Sample>> {
+    let metered = metered(sensors, latest);
     let sample = |(source, sensor): (Source, &Metered)| {
         let newest = match source {
             Source::Combined => consumption(&metered),
@@ -140,11 +138,11 @@ async fn newest_samples(
         };
         newest.filter(|sample| read.gives(sample.time, now))
     };
-    Ok(sources_of(sensors)
+    sources_of(sensors)
         .into_iter()
         .zip(&metered)
         .map(sample)
-        .collect())
+        .collect()
 }
 
 /// Each sensor with its newest sample.

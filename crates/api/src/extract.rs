@@ -11,7 +11,6 @@ mod member;
 mod page;
 mod path;
 mod query;
-mod tree;
 mod user;
 mod uuid;
 
@@ -26,6 +25,5 @@ pub(crate) use member::{Link, Member, authorise};
 pub(crate) use page::Page;
 pub(crate) use path::PathUuid;
 pub(crate) use query::{BrokenRule, Parameters, epoch_seconds};
-pub(crate) use tree::parse as parse_json;
 pub(crate) use user::{User, bearer};
 pub(crate) use uuid::parse_uuid;

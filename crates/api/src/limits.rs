@@ -79,6 +79,12 @@ pub(crate) const LEAST_REQUESTS: i64 = 500;
 /// The window of the rate limit, from its first request on.
 pub(crate) const REQUEST_WINDOW: Duration = Duration::from_secs(60 * 60);
 
+/// Statements that admit requests at once: two, so that a user's row that somebody holds keeps nobody else waiting, and
+/// few, so that those who come meanwhile come in together.
+pub(crate) const ADMISSION_LANES: usize = 2;
+/// Requests that one statement admits: it locks as many users' rows until it ends.
+pub(crate) const ADMITTED_AT_ONCE: usize = 128;
+
 /// How often what counts for nothing any more is cleared away.
 pub(crate) const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// For how long budgets are kept from the start of their window: so long that no process whose clock is

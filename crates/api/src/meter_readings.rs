@@ -37,10 +37,9 @@ pub(crate) async fn of_interval(
 ) -> Result<Found<Vec<MeterReadingBody>>, Problem> {
     let asked = Asked::of(&parameters)?;
     let building = member.building;
-    let sensors = api.store.sensors_of(building).await?;
+    let found = api.store.sensors_and_timezone(building).await?;
+    let (sensors, timezone) = found.ok_or(Problem::NotFound)?;
     let metered = metered(&sensors);
-    let timezone = api.store.timezone_of(building).await?;
-    let timezone = timezone.ok_or(Problem::NotFound)?;
     let readings = match asked.moment {
         Some(moment) => {
             let interval = asked.interval.containing(moment, &timezone);

@@ -1,6 +1,7 @@
 //! The api as a component: serve until told to stop, tell whether the database answers, follow the key
 //! file, clear away what has expired.
 
+use crate::admission;
 use crate::config::{Config, Handles};
 use crate::exchange::Exchange;
 use crate::housekeeping::keep_house;
@@ -36,8 +37,15 @@ pub async fn run(
     let tls = config.tls.clone();
     let api = Api::new(config, store.clone(), handles)
         .map_err(|failure| Fatal(format!("cannot start the api: {failure}")))?;
+    let served = async {
+        // Requests are admitted until the last one has its answer.
+        tokio::select! {
+            () = serve(listener, door, Exchange::new(api.clone()), &shutdown) => {}
+            () = admission::work(api.clone()) => {}
+        }
+    };
     tokio::join!(
-        serve(listener, door, Exchange::new(api.clone()), &shutdown),
+        served,
         watch_database(&store, &database, &shutdown),
         api.keys.watch(&shutdown),
         keep_house(&api, &shutdown),

@@ -1,5 +1,6 @@
 //! What every handler can reach.
 
+use crate::admission::Lanes;
 use crate::config::{Config, Handles};
 use crate::login::PasswordChecks;
 use crate::password::PasswordFailure;
@@ -18,6 +19,7 @@ pub(crate) struct Api(Arc<Shared>);
 /// What the clones share.
 pub(crate) struct Shared {
     pub(crate) store: Store,
+    pub(crate) lanes: Lanes,
     pub(crate) keys: KeyRing,
     pub(crate) metrics: Metrics,
     pub(crate) passwords: PasswordChecks,
@@ -37,6 +39,7 @@ impl Api {
     ) -> Result<Self, PasswordFailure> {
         Ok(Self(Arc::new(Shared {
             store,
+            lanes: Lanes::default(),
             keys: config.keys,
             metrics: handles.metrics,
             passwords: PasswordChecks::new()?,

@@ -1,9 +1,13 @@
-//! Whether a request of a user comes in: the user, the role, the rate limit, in one statement.
+//! Whether requests of users come in: the user, the role, the rate limit, in one statement.
+
+mod several;
 
 use crate::instant::Instant;
 use crate::{Role, Store, StoreFailure};
 use domain::time::Timestamp;
+use several::Round;
 use sqlx::Row;
+use sqlx::postgres::PgRow;
 use sqlx::postgres::types::PgInterval;
 use std::time::Duration;
 use uuid::Uuid;
@@ -17,6 +21,15 @@ pub struct RequestLimit {
     pub least: i64,
     /// Length of the window, which begins with its first request.
     pub window: Duration,
+}
+
+/// A request that wants to come in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedAdmission {
+    /// Whose it is.
+    pub username: String,
+    /// The building that it is about, if it is about one.
+    pub building: Option<Uuid>,
 }
 
 /// What a request of a user who may log in is told.
@@ -48,27 +61,64 @@ impl Store {
         limit: RequestLimit,
         now: Timestamp,
     ) -> Result<Option<Admission>, StoreFailure> {
-        let row = sqlx::query(include_str!("queries/admit.sql"))
+        let statement = sqlx::query(include_str!("queries/admit.sql"))
             .bind(username)
             .bind(building)
             .bind(Instant(now))
             .bind(limit.least)
             .bind(limit.each_building)
-            .bind(interval(limit.window))
-            .fetch_optional(&self.pool)
-            .await?;
-        row.map(|row| {
-            let role: Option<String> = row.try_get("role")?;
-            Ok(Admission {
-                role: role.as_deref().and_then(Role::parse),
-                limit: row.try_get("request_limit")?,
-                spent: row.try_get("spent")?,
-                window_start: row.try_get::<Instant, _>("window_start")?.0,
-                admitted: row.try_get("admitted")?,
-            })
-        })
-        .transpose()
+            .bind(interval(limit.window));
+        self.row(statement)
+            .await?
+            .as_ref()
+            .map(admission)
+            .transpose()
     }
+
+    /// The same of several requests, answered in their order: what comes of them is what would come of one after the
+    /// other, for the price of one.
+    ///
+    /// # Errors
+    /// When the database does not answer; requests may have been counted by then.
+    pub async fn admit_several(
+        &self,
+        asked: &[AskedAdmission],
+        limit: RequestLimit,
+        now: Timestamp,
+    ) -> Result<Vec<Option<Admission>>, StoreFailure> {
+        if let [one] = asked {
+            let admission = self.admit(&one.username, one.building, limit, now).await?;
+            return Ok(vec![admission]);
+        }
+        let mut told = vec![None; asked.len()];
+        let mut round = Round::first(asked);
+        while !round.is_empty() {
+            let (usernames, buildings) = round.columns();
+            let statement = sqlx::query(include_str!("queries/admit_several.sql"))
+                .bind(usernames)
+                .bind(buildings)
+                .bind(Instant(now))
+                .bind(limit.least)
+                .bind(limit.each_building)
+                .bind(interval(limit.window));
+            let rows = self.rows(statement).await?;
+            let counted = rows.iter().map(several::counted);
+            round = round.settle(counted.collect::<Result<_, _>>()?, &mut told);
+        }
+        Ok(told)
+    }
+}
+
+fn admission(row: &PgRow) -> Result<Admission, StoreFailure> {
+    let role: Option<&str> = row.try_get("role")?;
+    let Instant(window_start) = row.try_get("window_start")?;
+    Ok(Admission {
+        role: role.and_then(Role::parse),
+        limit: row.try_get("request_limit")?,
+        spent: row.try_get("spent")?,
+        window_start,
+        admitted: row.try_get("admitted")?,
+    })
 }
 
 fn interval(length: Duration) -> PgInterval {

@@ -106,10 +106,8 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn buildings_of(&self, username: &str) -> Result<Vec<Building>, StoreFailure> {
-        let rows = sqlx::query(include_str!("queries/buildings_of.sql"))
-            .bind(username)
-            .fetch_all(&self.pool)
-            .await?;
+        let statement = sqlx::query(include_str!("queries/buildings_of.sql")).bind(username);
+        let rows = self.rows(statement).await?;
         rows.iter().map(building).collect()
     }
 
@@ -122,10 +120,8 @@ impl Store {
         &self,
         uuid: Uuid,
     ) -> Result<Option<(Building, Option<Presence>)>, StoreFailure> {
-        let row = sqlx::query(include_str!("queries/building_of.sql"))
-            .bind(uuid)
-            .fetch_optional(&self.pool)
-            .await?;
+        let statement = sqlx::query(include_str!("queries/building_of.sql")).bind(uuid);
+        let row = self.row(statement).await?;
         let with_presence = |row: PgRow| {
             let online: Option<bool> = row.try_get("online")?;
             let since: Option<Instant> = row.try_get("since")?;
@@ -137,22 +133,32 @@ impl Store {
         row.map(with_presence).transpose()
     }
 
-    /// The timezone of a building; `None` when there is no such building.
+    /// The sensors of a building as [`Store::sensors_of`] orders them, and its timezone; `None` when there is no such
+    /// building.
     ///
     /// # Errors
     /// When the database does not answer, or names a timezone that is none.
-    pub async fn timezone_of(&self, building: Uuid) -> Result<Option<Timezone>, StoreFailure> {
-        let name: Option<String> =
-            sqlx::query_scalar("select timezone from building where uuid = $1")
-                .bind(building)
-                .fetch_optional(&self.pool)
-                .await?;
-        let parse = |name: String| {
-            Timezone::parse(&name).ok_or_else(|| {
-                StoreFailure::Permanent(format!("the database names timezone {name:?}"))
-            })
+    pub async fn sensors_and_timezone(
+        &self,
+        building: Uuid,
+    ) -> Result<Option<(Vec<Sensor>, Timezone)>, StoreFailure> {
+        let statement =
+            sqlx::query(include_str!("queries/sensors_and_timezone.sql")).bind(building);
+        let rows = self.rows(statement).await?;
+        let Some(first) = rows.first() else {
+            return Ok(None);
         };
-        name.map(parse).transpose()
+        let name: &str = first.try_get("timezone")?;
+        let timezone = Timezone::parse(name).ok_or_else(|| {
+            StoreFailure::Permanent(format!("the database names timezone {name:?}"))
+        })?;
+        // A building without sensors has one row.
+        let id: Option<i64> = first.try_get("id")?;
+        let sensors = match id {
+            Some(_) => rows.iter().map(sensor).collect::<Result<_, _>>()?,
+            None => Vec::new(),
+        };
+        Ok(Some((sensors, timezone)))
     }
 
     /// The sensors of a building: those of the fleet file in its order, then the service's own.
@@ -160,10 +166,8 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn sensors_of(&self, building: Uuid) -> Result<Vec<Sensor>, StoreFailure> {
-        let rows = sqlx::query(include_str!("queries/sensors_of.sql"))
-            .bind(building)
-            .fetch_all(&self.pool)
-            .await?;
+        let statement = sqlx::query(include_str!("queries/sensors_of.sql")).bind(building);
+        let rows = self.rows(statement).await?;
         rows.iter().map(sensor).collect()
     }
 }
@@ -177,7 +181,7 @@ fn building(row: &PgRow) -> Result<Building, StoreFailure> {
     })
 }
 
-fn sensor(row: &PgRow) -> Result<Sensor, StoreFailure> {
+pub(crate) fn sensor(row: &PgRow) -> Result<Sensor, StoreFailure> {
     let origin: String = row.try_get("origin")?;
     Ok(Sensor {
         id: row.try_get("id")?,

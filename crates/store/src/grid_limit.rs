@@ -85,15 +85,14 @@ impl Store {
         asked: AskedGridLimits,
     ) -> Result<Vec<GridLimit>, StoreFailure> {
         let (start, grid_limit_uuid) = asked.after;
-        let rows = sqlx::query(include_str!("queries/grid_limits.sql"))
+        let statement = sqlx::query(include_str!("queries/grid_limits.sql"))
             .bind(building)
             .bind(Instant(start))
             .bind(grid_limit_uuid)
             .bind(Instant(asked.starting_before))
             .bind(Instant(asked.ending_after))
-            .bind(asked.limit)
-            .fetch_all(&self.pool)
-            .await?;
+            .bind(asked.limit);
+        let rows = self.rows(statement).await?;
         rows.iter().map(grid_limit).collect()
     }
 
@@ -106,11 +105,10 @@ impl Store {
         building: Uuid,
         grid_limit_uuid: Uuid,
     ) -> Result<Option<GridLimit>, StoreFailure> {
-        let row = sqlx::query(include_str!("queries/grid_limit.sql"))
+        let statement = sqlx::query(include_str!("queries/grid_limit.sql"))
             .bind(building)
-            .bind(grid_limit_uuid)
-            .fetch_optional(&self.pool)
-            .await?;
+            .bind(grid_limit_uuid);
+        let row = self.row(statement).await?;
         row.as_ref().map(grid_limit).transpose()
     }
 

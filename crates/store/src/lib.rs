@@ -5,6 +5,7 @@ mod address;
 mod administration;
 mod admission;
 mod audit;
+mod binary_copy;
 mod building;
 mod control;
 mod dead_letter;
@@ -15,6 +16,7 @@ mod grid_limit;
 mod ingest;
 mod inspect;
 mod instant;
+mod lent;
 mod listing;
 mod login_attempt;
 mod migrate;
@@ -30,13 +32,14 @@ mod series;
 mod stretch;
 mod waiting;
 mod watch;
+mod whole;
 
 pub use account::{Login, Role};
 pub use administration::{
     Administered, Change, KeptBuilding, KeptHub, KeptSensor, KeptToken, KeptUser, PutSensor, Run,
     Snapshot, TABLES_OF_A_BUILDING,
 };
-pub use admission::{Admission, RequestLimit};
+pub use admission::{Admission, AskedAdmission, RequestLimit};
 pub use audit::{AuditEntry, AuditFilter, Who};
 pub use building::{Building, Contributor, HubOfSensor, Presence, Sensor, SensorOrigin};
 pub use control::{
@@ -95,6 +98,8 @@ const STANDSTILL_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct Store {
     pool: sqlx::PgPool,
+    /// Connections of the pool for who only asks.
+    lender: Arc<lent::Lender>,
     /// What this process cannot read.
     aside: Arc<control::Aside>,
     /// The server in words.
@@ -105,6 +110,8 @@ pub struct Store {
     too_new: Arc<AtomicBool>,
     /// Set when somebody has given up waiting for the database.
     given_up: Arc<AtomicBool>,
+    /// How the next batch gets in.
+    ways: Arc<ingest::Ways>,
 }
 
 impl Store {
@@ -148,11 +155,13 @@ impl Store {
         let pool = pool.connect_lazy_with(options);
         Ok(Self {
             pool,
+            lender: Arc::new(lent::Lender::new(connections)),
             aside: Arc::default(),
             server,
             application,
             too_new,
             given_up,
+            ways: Arc::default(),
         })
     }
 
@@ -176,6 +185,7 @@ impl Store {
 
     /// Closes all connections and waits until they are.
     pub async fn close(&self) {
+        self.lender.close();
         self.pool.close().await;
     }
 }

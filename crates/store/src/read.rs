@@ -6,14 +6,19 @@ pub(crate) mod comfort;
 pub(crate) mod key_value;
 pub(crate) mod meter_reading;
 
+use crate::building::sensor;
 use crate::instant::Instant;
 use crate::series::Series;
-use crate::{Store, StoreFailure};
+use crate::{Sensor, Store, StoreFailure};
 use domain::time::Timestamp;
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Postgres, Row, Transaction};
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::{Postgres, Row, Transaction};
 use std::ops::Range;
 use uuid::Uuid;
+
+const EACH: &str = include_str!("queries/newest_minutes.sql");
+const COMMON: &str = include_str!("queries/newest_common_minute.sql");
 
 /// The newest measurement of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,25 +65,25 @@ pub struct NewestMinutes {
 }
 
 impl Store {
-    /// The newest measurement of each series of the building that ever had one.
+    /// The sensors of a building as [`Store::sensors_of`] orders them, and the newest measurement of each of its series
+    /// that ever had one; as of one moment.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn latest_samples(&self, building: Uuid) -> Result<Vec<LatestSample>, StoreFailure> {
-        let rows = sqlx::query(include_str!("queries/latest_samples.sql"))
-            .bind(building)
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter()
-            .map(|row| {
-                let time: Instant = row.try_get("time")?;
-                Ok(LatestSample {
-                    series: series(row)?,
-                    time: time.0,
-                    power_w: row.try_get("power_w")?,
-                })
-            })
-            .collect()
+    pub async fn sensors_and_samples(
+        &self,
+        building: Uuid,
+    ) -> Result<(Vec<Sensor>, Vec<LatestSample>), StoreFailure> {
+        let statement = sqlx::query(include_str!("queries/sensors_and_samples.sql")).bind(building);
+        let rows = self.rows(statement).await?;
+        let (mut sensors, mut samples) = (Vec::with_capacity(rows.len()), Vec::new());
+        for row in &rows {
+            match row.try_get::<Option<i64>, _>("series")? {
+                None => sensors.push(sensor(row)?),
+                Some(_) => samples.push(latest_sample(row)?),
+            }
+        }
+        Ok((sensors, samples))
     }
 
     /// The newest minutes that start within `starts`, all as of one moment: a reader never sees half
@@ -92,12 +97,22 @@ impl Store {
         asked: &AskedMinutes,
         starts: Range<Timestamp>,
     ) -> Result<NewestMinutes, StoreFailure> {
-        let mut snapshot = self.snapshot().await?;
-        let each = include_str!("queries/newest_minutes.sql");
-        let common = include_str!("queries/newest_common_minute.sql");
+        let each = statement(EACH, building, &asked.each, &starts);
+        let common = statement(COMMON, building, &asked.common, &starts);
+        let (each, common) = match (asked.each.is_empty(), asked.common.is_empty()) {
+            (false, false) => {
+                let mut snapshot = self.snapshot().await?;
+                let each = each.fetch_all(&mut *snapshot).await?;
+                (each, common.fetch_all(&mut *snapshot).await?)
+            }
+            // A statement by itself is as of one moment.
+            (false, true) => (self.rows(each).await?, Vec::new()),
+            (true, false) => (Vec::new(), self.rows(common).await?),
+            (true, true) => (Vec::new(), Vec::new()),
+        };
         Ok(NewestMinutes {
-            each: minutes(&mut snapshot, each, building, &asked.each, &starts).await?,
-            common: minutes(&mut snapshot, common, building, &asked.common, &starts).await?,
+            each: each.iter().map(minute_sums).collect::<Result<_, _>>()?,
+            common: common.iter().map(minute_sums).collect::<Result<_, _>>()?,
         })
     }
 }
@@ -110,25 +125,27 @@ impl Store {
     }
 }
 
-async fn minutes(
-    connection: &mut PgConnection,
-    statement: &'static str,
+fn statement(
+    text: &'static str,
     building: Uuid,
     wanted: &[Series],
     starts: &Range<Timestamp>,
-) -> Result<Vec<MinuteSums>, StoreFailure> {
-    if wanted.is_empty() {
-        return Ok(Vec::new());
-    }
+) -> Query<'static, Postgres, PgArguments> {
     let codes: Vec<i64> = wanted.iter().map(|series| series.code()).collect();
-    let rows = sqlx::query(statement)
+    sqlx::query(text)
         .bind(building)
         .bind(codes)
         .bind(Instant(starts.start))
         .bind(Instant(starts.end))
-        .fetch_all(connection)
-        .await?;
-    rows.iter().map(minute_sums).collect()
+}
+
+fn latest_sample(row: &PgRow) -> Result<LatestSample, StoreFailure> {
+    let Instant(time) = row.try_get("time")?;
+    Ok(LatestSample {
+        series: series(row)?,
+        time,
+        power_w: row.try_get("power_w")?,
+    })
 }
 
 fn minute_sums(row: &PgRow) -> Result<MinuteSums, StoreFailure> {

@@ -128,9 +128,9 @@ impl Running {
         self.wait(Duration::from_secs(15))
     }
 
-    /// Whether it has ended by itself.
-    pub fn has_ended(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_some()
+    /// How it has ended, if it has ended by itself.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
     }
 
     /// Waits for the process to end by itself.

@@ -8,6 +8,7 @@ mod exact;
 mod overflow;
 mod walk;
 
+use crate::json::overflow::{ZERO, neutralized};
 use crate::topic::RecordKind;
 use crate::{json, validate};
 use domain::reading::Record;
@@ -124,7 +125,7 @@ fn parse(kind: RecordKind, payload: &[u8]) -> Result<Value, Rejection> {
 fn unreadable(kind: RecordKind, payload: &[u8], error: &serde_json::Error) -> Rejection {
     let not_json =
         |error: &serde_json::Error| Rejection::new(Reason::NotJson, "", error.to_string());
-    let Some(neutral) = overflow::neutralized(payload, overflow::ZERO) else {
+    let Some(neutral) = neutralized(payload, ZERO) else {
         return not_json(error);
     };
     let document = match json::parse(&neutral) {

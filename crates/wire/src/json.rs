@@ -3,6 +3,9 @@
 //! Duplicate keys take the last value; numbers are read as the nearest double, integers of 64 bits
 //! exactly; a byte order mark, a lone surrogate, invalid UTF-8 and 128 levels or more are errors.
 
+pub(crate) mod overflow;
+
+use overflow::{HUGE, neutralized};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt;
@@ -16,6 +19,22 @@ use std::fmt;
 /// Where the bytes are not one UTF-8 JSON document, or a number is beyond every double.
 pub fn parse(payload: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice::<Tree>(payload).map(|tree| tree.0)
+}
+
+/// The same, where a number that is beyond every double stands for one that is out of every range, ±1e308, so
+/// that what else is wrong can be told with it. Answers also the document with those numbers in it, which whoever
+/// reads it again can read.
+///
+/// # Errors
+/// Where the bytes are not one UTF-8 JSON document.
+pub fn parse_to_keep(document: Vec<u8>) -> Result<(Value, Vec<u8>), serde_json::Error> {
+    let error = match parse(&document) {
+        Ok(tree) => return Ok((tree, document)),
+        Err(error) => error,
+    };
+    // JSON's reader may have stopped at a number only.
+    let document = neutralized(&document, HUGE).ok_or(error)?;
+    Ok((parse(&document)?, document))
 }
 
 /// A JSON value read as what it says, whatever its keys are called.
@@ -85,6 +104,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn a_tree_is_what_serde_json_reads() {
@@ -113,5 +133,23 @@ mod tests {
         let nested = |levels| "[".repeat(levels) + &"]".repeat(levels);
         assert!(parse(nested(127).as_bytes()).is_ok());
         assert!(parse(nested(128).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_number_that_overflows_is_kept_as_one_that_is_out_of_every_range() {
+        let text = format!(r#"{{"a":-1e400,"b":[{}],"c":"1e400"}}"#, "9".repeat(400));
+        assert!(parse(text.as_bytes()).is_err());
+        let expected = json!({"a": -1e308, "b": [1e308], "c": "1e400"});
+        let (tree, kept) = parse_to_keep(text.into_bytes()).unwrap();
+        assert_eq!(tree, expected);
+        assert_eq!(parse(&kept).unwrap(), expected);
+        let (_, kept) = parse_to_keep(b" [1.50]".to_vec()).unwrap();
+        assert_eq!(
+            kept, b" [1.50]",
+            "what need not be changed stays as it came"
+        );
+        for broken in ["{\"a\":1e400", "1e400.5", "01e400", "[1e400,]"] {
+            assert!(parse_to_keep(broken.into()).is_err(), "{broken}");
+        }
     }
 }

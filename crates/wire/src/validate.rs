@@ -34,6 +34,15 @@ fn vectors(payload: &[u8]) -> Option<TelemetryRecord> {
     None
 }
 
+/// Whether this machine has the vector path, which full compact records in order take then. Public for tests and benches.
+#[must_use]
+pub fn has_vectors() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return vector::is_here();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// The same by the portable scanner alone, which machines without these vectors have; it takes whatever they take. Public, so
 /// that tests and benches see both.
 #[must_use]

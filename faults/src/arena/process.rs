@@ -110,9 +110,11 @@ impl Process {
         self.running.as_ref()
     }
 
-    /// Whether it has ended by itself, which it never may.
-    pub(crate) fn has_ended(&mut self) -> bool {
-        self.running.as_mut().is_some_and(Running::has_ended)
+    /// How it has ended by itself, which it never may, and where its last words are.
+    pub(crate) fn ended(&mut self) -> Option<String> {
+        let status = self.running.as_mut()?.ended()?;
+        let log = self.logs.join(format!("{}.log", self.starts));
+        Some(format!("{status}; {}", log.display()))
     }
 
     /// The most that any process of this slot has had.
@@ -122,7 +124,7 @@ impl Process {
     }
 
     fn note_memory(&mut self) {
-        if !self.has_ended()
+        if self.ended().is_none()
             && let Some(running) = &self.running
         {
             self.peak_memory_mib = self.peak_memory_mib.max(running.peak_memory_mib());

@@ -63,7 +63,7 @@ fn reads() -> Vec<((&'static str, &'static str), &'static str, &'static str)> {
             leak(format!("bigint, {all}")),
             leak(format!("6, {day}")),
         ),
-        (statement!("latest_samples"), "", ""),
+        (statement!("sensors_and_samples"), "", ""),
         (
             statement!("newest_minutes"),
             leak(format!("bigint[], {all}")),

@@ -284,7 +284,7 @@ async fn a_reader_never_sees_a_half_applied_batch() {
     };
     let reading = async {
         loop {
-            let samples = store.latest_samples(building).await.unwrap();
+            let (_, samples) = store.sensors_and_samples(building).await.unwrap();
             if let Some(first) = samples.first() {
                 assert_eq!(samples.len(), 3);
                 assert!(

@@ -88,7 +88,7 @@ fn a_crate_uses_only_the_rooms_that_it_may_enter() {
         ("store", &["domain"]),
         ("bridge", &["domain", "wire", "ops", "kafka", "mqtt"]),
         ("aggregator", &["domain", "wire", "store", "ops", "kafka"]),
-        ("api", &["domain", "store", "ops"]),
+        ("api", &["domain", "wire", "store", "ops"]),
         ("control", &["domain", "wire", "store", "ops", "mqtt"]),
         ("simulator", &["domain", "wire", "mqtt"]),
         ("steady", &[]),
@@ -155,7 +155,7 @@ fn an_outside_library_stays_in_its_room() {
 #[test]
 fn versions_stand_in_the_workspace_manifest_only() {
     let mut folders: Vec<String> = crates().iter().map(|it| format!("crates/{it}")).collect();
-    folders.extend(["benches", "faults", "tests"].map(str::to_owned));
+    folders.extend(["benches", "benches/instructions", "faults", "tests"].map(str::to_owned));
     for folder in folders {
         let manifest = manifest(&folder);
         assert_eq!(
@@ -177,7 +177,7 @@ fn versions_stand_in_the_workspace_manifest_only() {
 }
 
 #[test]
-fn unsafe_stands_in_two_files_and_nowhere_else() {
+fn unsafe_stands_in_two_files_and_in_one_of_the_tests() {
     let lifted = |path: &PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();
         ["expect", "allow"]
@@ -185,7 +185,12 @@ fn unsafe_stands_in_two_files_and_nowhere_else() {
             .any(|it| text.contains(&format!("{it}(unsafe_code")))
     };
     let found: Vec<PathBuf> = rust_files().into_iter().filter(lifted).collect();
-    let wanted = ["steady/src/gnu.rs", "wire/src/validate/vector.rs"];
+    // The test's own asks the kernel for memory that must not be touched.
+    let wanted = [
+        "steady/src/gnu.rs",
+        "wire/src/validate/vector.rs",
+        "wire/tests/decoder/page.rs",
+    ];
     assert_eq!(found, wanted.map(|it| root().join("crates").join(it)));
 }
 

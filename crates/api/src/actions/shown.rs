@@ -1,13 +1,13 @@
 //! An action and its fate, as users see them.
 
 use crate::error::Problem;
-use crate::extract::parse_json;
 use domain::control::Status;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 use store::{ActionStep, KeptAction};
 use uuid::Uuid;
+use wire::json;
 
 /// An action and what became of it; times in epoch seconds.
 #[derive(Serialize, JsonSchema)]
@@ -44,7 +44,7 @@ impl TryFrom<KeptAction> for ActionBody {
     type Error = Problem;
 
     fn try_from(it: KeptAction) -> Result<Self, Problem> {
-        let action = parse_json(it.body.as_bytes());
+        let action = json::parse(it.body.as_bytes());
         Ok(Self {
             action_uuid: it.action_uuid,
             status: it.status.as_str(),

@@ -3,9 +3,9 @@
 use crate::error::{Problem, Violation};
 use crate::extract::Fields;
 use crate::extract::bytes::read_in_time;
-use crate::extract::tree;
 use axum::extract::{FromRequest, Request};
 use serde_json::Value;
+use wire::json;
 
 /// A body that is one JSON object; whatever content type it claims to have.
 pub(crate) struct JsonObject(pub(crate) Fields);
@@ -40,7 +40,7 @@ impl JsonText {
     /// Reads a body that has come as a whole.
     pub(crate) fn of(bytes: Vec<u8>) -> Result<Self, Problem> {
         let not_json = || whole_body("not_json", "the body must be JSON");
-        let (tree, document) = tree::parse_to_keep(bytes).map_err(|_| not_json())?;
+        let (tree, document) = json::parse_to_keep(bytes).map_err(|_| not_json())?;
         let Value::Object(properties) = tree else {
             let rule = "the body must be a JSON object";
             return Err(whole_body("not_an_object", rule));

@@ -1,5 +1,6 @@
 //! What can be told of the API without a database: nobody listens where the store looks for it.
 
+use crate::admission;
 use crate::config::{Config, Handles};
 use crate::exchange::Exchange;
 use crate::limits::{BODY_BYTES, REQUESTS_AT_ONCE};
@@ -31,6 +32,7 @@ struct Fixture {
     keys: KeyRing,
     clock: Clock,
     metrics: Metrics,
+    _admitting: JoinSet<()>,
 }
 
 struct Answer {
@@ -61,11 +63,14 @@ impl Fixture {
             trusted_proxies: Vec::new(),
         };
         let api = Api::new(config, store, handles).unwrap();
+        let mut admitting = JoinSet::new();
+        admitting.spawn(admission::work(api.clone()));
         Self {
             exchange: Exchange::new(api),
             keys,
             clock,
             metrics,
+            _admitting: admitting,
         }
     }
 
@@ -138,11 +143,8 @@ impl Answer {
 
 /// Every path of the table with a building in the place of its parameter.
 fn paths() -> Vec<(String, Access)> {
-    let path = |operation: Operation| {
-        let building = BUILDING.rsplit('/').next().unwrap();
-        let path = operation.path.replace("{building}", building);
-        (path, operation.access)
-    };
+    let building = BUILDING.rsplit('/').next().unwrap();
+    let path = |it: Operation| (it.path.replace("{building}", building), it.access);
     operations().into_iter().map(path).collect()
 }
 
@@ -341,11 +343,9 @@ async fn bodies_that_come_slowly_keep_nobody_from_an_answer() {
     for _ in 0..REQUESTS_AT_ONCE {
         waits.recv().await.unwrap();
     }
-    let answer = timeout(
-        Duration::from_secs(3),
-        fixture.get("/public-api/buildings/"),
-    );
-    let answer = answer.await.expect("kept waiting by bodies of others");
+    let answer = fixture.get("/public-api/buildings/");
+    let answer = timeout(Duration::from_secs(3), answer).await;
+    let answer = answer.expect("kept waiting by bodies of others");
     answer.is_problem(401, "not_authenticated");
     while let Some(answer) = slow.join_next().await {
         assert_eq!(answer.unwrap().status(), StatusCode::REQUEST_TIMEOUT);
@@ -356,9 +356,8 @@ async fn bodies_that_come_slowly_keep_nobody_from_an_answer() {
 async fn a_database_that_is_away_is_503_with_retry_after() {
     let fixture = Fixture::new();
     let bearer = format!("Bearer {}", fixture.token(TokenKind::Access));
-    let answer = fixture
-        .get_as(&format!("{BUILDING}/sensors"), &bearer)
-        .await;
+    let path = format!("{BUILDING}/sensors");
+    let answer = fixture.get_as(&path, &bearer).await;
     answer.is_problem(503, "unavailable");
     assert_eq!(answer.header("retry-after"), "2");
     let rendered = fixture.metrics.render();

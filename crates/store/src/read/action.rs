@@ -4,9 +4,8 @@ use crate::instant::Instant;
 use crate::{Store, StoreFailure};
 use domain::control::Status;
 use domain::time::Timestamp;
+use sqlx::Row;
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
-use std::collections::HashMap;
 use uuid::Uuid;
 
 /// An action and its fate.
@@ -53,14 +52,11 @@ impl Store {
         before: Option<i64>,
         limit: usize,
     ) -> Result<Vec<KeptAction>, StoreFailure> {
-        let mut snapshot = self.snapshot().await?;
-        let rows = sqlx::query(include_str!("../queries/actions.sql"))
+        let statement = sqlx::query(include_str!("../queries/actions.sql"))
             .bind(building)
             .bind(before)
-            .bind(i64::try_from(limit).unwrap_or(i64::MAX))
-            .fetch_all(&mut *snapshot)
-            .await?;
-        with_history(&mut snapshot, building, &rows).await
+            .bind(i64::try_from(limit).unwrap_or(i64::MAX));
+        self.rows(statement).await?.iter().map(kept).collect()
     }
 
     /// One of a building's actions.
@@ -72,66 +68,46 @@ impl Store {
         building: Uuid,
         action_uuid: Uuid,
     ) -> Result<Option<KeptAction>, StoreFailure> {
-        let mut snapshot = self.snapshot().await?;
-        let rows = sqlx::query(include_str!("../queries/action.sql"))
+        let statement = sqlx::query(include_str!("../queries/action.sql"))
             .bind(building)
-            .bind(action_uuid)
-            .fetch_all(&mut *snapshot)
-            .await?;
-        let actions = with_history(&mut snapshot, building, &rows).await?;
-        Ok(actions.into_iter().next())
+            .bind(action_uuid);
+        self.row(statement).await?.as_ref().map(kept).transpose()
     }
 }
 
-async fn with_history(
-    connection: &mut PgConnection,
-    building: Uuid,
-    rows: &[PgRow],
-) -> Result<Vec<KeptAction>, StoreFailure> {
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
-    let uuids = rows.iter().map(|row| row.try_get("action_uuid"));
-    let uuids: Vec<Uuid> = uuids.collect::<Result<_, _>>()?;
-    let steps = sqlx::query(include_str!("../queries/action_steps.sql"))
-        .bind(building)
-        .bind(uuids)
-        .fetch_all(connection)
-        .await?;
-    let mut histories: HashMap<Uuid, Vec<ActionStep>> = HashMap::new();
-    for row in &steps {
-        let of = histories.entry(row.try_get("action_uuid")?).or_default();
-        of.push(step(row)?);
-    }
-    rows.iter().map(|row| kept(row, &mut histories)).collect()
-}
-
-fn kept(
-    row: &PgRow,
-    histories: &mut HashMap<Uuid, Vec<ActionStep>>,
-) -> Result<KeptAction, StoreFailure> {
-    let action_uuid = row.try_get("action_uuid")?;
+fn kept(row: &PgRow) -> Result<KeptAction, StoreFailure> {
     let Instant(created_at) = row.try_get("created_at")?;
     let ended_at: Option<Instant> = row.try_get("ended_at")?;
     Ok(KeptAction {
         number: row.try_get("number")?,
-        action_uuid,
+        action_uuid: row.try_get("action_uuid")?,
         created_at,
         username: row.try_get("username")?,
         body: row.try_get("body")?,
         status: status(row.try_get("status")?)?,
         ended_at: ended_at.map(|it| it.0),
-        history: histories.remove(&action_uuid).unwrap_or_default(),
+        history: history(row)?,
     })
 }
 
-fn step(row: &PgRow) -> Result<ActionStep, StoreFailure> {
-    let Instant(at) = row.try_get("at")?;
-    Ok(ActionStep {
-        status: status(row.try_get("status")?)?,
-        at,
-        detail: row.try_get("detail")?,
-    })
+/// The steps of a row's action; none has null in place of arrays.
+fn history(row: &PgRow) -> Result<Vec<ActionStep>, StoreFailure> {
+    let statuses: Option<Vec<String>> = row.try_get("statuses")?;
+    let times: Option<Vec<Instant>> = row.try_get("times")?;
+    let details: Option<Vec<String>> = row.try_get("details")?;
+    let steps = statuses
+        .into_iter()
+        .flatten()
+        .zip(times.into_iter().flatten())
+        .zip(details.into_iter().flatten());
+    let step = |((word, Instant(at)), detail): ((String, Instant), String)| {
+        Ok(ActionStep {
+            status: status(&word)?,
+            at,
+            detail,
+        })
+    };
+    steps.map(step).collect()
 }
 
 /// The status that this word of the database means.

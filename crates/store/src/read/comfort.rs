@@ -27,13 +27,12 @@ impl Store {
         sensor_id: i64,
         interval: &Range<Timestamp>,
     ) -> Result<Vec<QuarterMean>, StoreFailure> {
-        let rows = sqlx::query(include_str!("../queries/quarter_means.sql"))
+        let statement = sqlx::query(include_str!("../queries/quarter_means.sql"))
             .bind(building)
             .bind(sensor_id)
             .bind(Instant(interval.start))
-            .bind(Instant(interval.end))
-            .fetch_all(&self.pool)
-            .await?;
+            .bind(Instant(interval.end));
+        let rows = self.rows(statement).await?;
         rows.iter()
             .map(|row| {
                 let start: Instant = row.try_get("start")?;

@@ -23,10 +23,9 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn latest_key_values(&self, building: Uuid) -> Result<Vec<KeyValue>, StoreFailure> {
-        let rows = sqlx::query(include_str!("../queries/latest_key_values.sql"))
-            .bind(building)
-            .fetch_all(&self.pool)
-            .await?;
+        let statement =
+            sqlx::query(include_str!("../queries/latest_key_values.sql")).bind(building);
+        let rows = self.rows(statement).await?;
         rows.iter()
             .map(|row| {
                 let time: Instant = row.try_get("time")?;

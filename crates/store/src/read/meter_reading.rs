@@ -9,7 +9,7 @@ use domain::sensor::Sign;
 use domain::time::Timestamp;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
-use sqlx::{PgConnection, Postgres, Row};
+use sqlx::{Postgres, Row};
 use std::ops::Range;
 use uuid::Uuid;
 
@@ -54,8 +54,8 @@ impl Store {
         metered: &[Metered],
         interval: &Range<Timestamp>,
     ) -> Result<Vec<MeterReading>, StoreFailure> {
-        let mut connection = self.pool.acquire().await?;
-        first_readings(&mut connection, building, metered, interval).await
+        let rows = self.rows(first_readings(building, metered, interval));
+        meter_readings(&rows.await?, metered)
     }
 
     /// The newest reading of each sensor that ever had one.
@@ -67,13 +67,8 @@ impl Store {
         building: Uuid,
         metered: &[Metered],
     ) -> Result<Vec<MeterReading>, StoreFailure> {
-        let rows = asking(
-            include_str!("../queries/newest_meter_readings.sql"),
-            building,
-            metered,
-        )
-        .fetch_all(&self.pool)
-        .await?;
+        let statement = include_str!("../queries/newest_meter_readings.sql");
+        let rows = self.rows(asking(statement, building, metered)).await?;
         meter_readings(&rows, metered)
     }
 
@@ -90,8 +85,15 @@ impl Store {
         timezone: &Timezone,
         now: Timestamp,
     ) -> Result<Vec<MeterReading>, StoreFailure> {
-        let mut snapshot = self.snapshot().await?;
         let open = interval.containing(now, timezone);
+        // Where anything is read at all, it is mostly in the interval that has ended last: then one statement tells.
+        let before = Timestamp::from_micros(open.start.micros().saturating_sub(1));
+        let ended = interval.containing(before, timezone);
+        let readings = self.first_meter_readings(building, metered, &ended).await?;
+        if !readings.is_empty() {
+            return Ok(readings);
+        }
+        let mut snapshot = self.snapshot().await?;
         let newest = include_str!("../queries/newest_reading_before.sql");
         let newest: Option<Instant> = asking(newest, building, metered)
             .bind(Instant(open.start))
@@ -102,23 +104,20 @@ impl Store {
             return Ok(Vec::new());
         };
         let last = interval.containing(newest.0, timezone);
-        first_readings(&mut snapshot, building, metered, &last).await
+        let first = first_readings(building, metered, &last);
+        meter_readings(&first.fetch_all(&mut *snapshot).await?, metered)
     }
 }
 
-async fn first_readings(
-    connection: &mut PgConnection,
+fn first_readings(
     building: Uuid,
     metered: &[Metered],
     interval: &Range<Timestamp>,
-) -> Result<Vec<MeterReading>, StoreFailure> {
+) -> Query<'static, Postgres, PgArguments> {
     let statement = include_str!("../queries/first_meter_readings.sql");
-    let rows = asking(statement, building, metered)
+    asking(statement, building, metered)
         .bind(Instant(interval.start))
         .bind(Instant(interval.end))
-        .fetch_all(connection)
-        .await?;
-    meter_readings(&rows, metered)
 }
 
 /// A statement about the registers of some sensors.

@@ -5,11 +5,17 @@
 //! As in the scanner, what is not certain is none of its business. AVX-512 as of Ice Lake and Zen 4.
 #![expect(unsafe_code, reason = "vectors are loaded and stored through pointers")]
 
+#[cfg(miri)]
+mod for_miri;
 mod four;
 mod shape;
 
 use super::number::{percent_of, time_of};
 use domain::record::{Battery, MainMeter, Solar, Status, TelemetryRecord};
+#[cfg(miri)]
+use for_miri::{
+    _mm512_maskz_compress_epi8, _mm512_maskz_permutexvar_epi16, _mm512_permutexvar_epi16,
+};
 use four::{Four, LAST, Points};
 use shape::*;
 use std::arch::x86_64::*;

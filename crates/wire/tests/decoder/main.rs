@@ -11,3 +11,6 @@ mod examples;
 mod generated;
 mod judge;
 mod mutations;
+#[cfg(unix)]
+mod page;
+mod reach;

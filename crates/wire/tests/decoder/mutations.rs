@@ -17,7 +17,7 @@ const ODD: &str = "{ \"solar\" : {\"rated_power_w\":5.0e2, \"x\":[1,{\"\\u00e9\"
 const PRETTY: &str = "{\n  \"solar\": {\n    \"max_power_w\": -1,\n    \"status\": \"available\"\n  },\n  \"time\": 1700000000123,\n\
     \"battery\": {\r\n\t\"soc\": 0.1,\n    \"charge_limit_w\": 0,\n    \"baseline_power_w\": null,\n            \"status\": \"degraded\"\n  }\n}\n";
 
-const RECORDS: [&str; 4] = [FULL, BOUNDS, ODD, PRETTY];
+pub(crate) const RECORDS: [&str; 4] = [FULL, BOUNDS, ODD, PRETTY];
 
 /// Four times as many are ten million.
 const RANDOM_MUTANTS: usize = 2_500_000;

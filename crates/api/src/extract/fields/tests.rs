@@ -1,14 +1,20 @@
 //! Every rule that a property can break by itself.
 
 use super::*;
-use crate::extract::tree;
 use serde_json::json;
+use wire::json::parse_to_keep;
 
 fn fields(value: Value) -> Fields {
     let Value::Object(properties) = value else {
         panic!("{value} is no object");
     };
     Fields::new(properties)
+}
+
+/// As a body is read.
+fn read(text: &str) -> Value {
+    let (tree, _) = parse_to_keep(text.into()).unwrap();
+    tree
 }
 
 fn violations<T: std::fmt::Debug>(finished: Result<T, Problem>) -> Vec<Violation> {
@@ -56,7 +62,7 @@ fn words_repeat_a_hundred_characters_of_a_name_and_its_pointer_all() {
 #[test]
 fn an_integer_is_a_number_without_a_fraction_however_it_is_written() {
     let check = |text: &str, expected: Result<i32, &str>| {
-        let mut fields = fields(tree::parse(format!(r#"{{"n":{text}}}"#).as_bytes()).unwrap());
+        let mut fields = fields(read(&format!(r#"{{"n":{text}}}"#)));
         let n = fields.required_integer("n");
         let finished = fields.finish(n);
         let found = match &finished {
@@ -113,7 +119,7 @@ fn every_item_of_a_list_of_uuids_is_looked_at() {
 
 /// What is told of a body that `take` takes apart.
 fn told(body: &str, take: impl FnOnce(&mut Fields)) -> Vec<(String, &'static str)> {
-    let mut fields = fields(tree::parse(body.as_bytes()).unwrap());
+    let mut fields = fields(read(body));
     take(&mut fields);
     let violations = violations(fields.finish(Some(())));
     violations

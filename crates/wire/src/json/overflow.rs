@@ -1,12 +1,18 @@
 //! Numbers that no double can hold, such as `1e400`: JSON's reader stops at them, so that they are
 //! replaced before a document is read again.
 
-/// Stands for an overflowing number: beyond every bound that a body's number has. Its exponent keeps
-/// what follows from joining it (`1e400.5` must not become a number); the sign stays before it.
-const HUGE: &str = "1e308";
+/// Stands for an overflowing number: an integer by JSON Schema and within every bound. Its exponent
+/// keeps what follows from joining it (`1e400.5` must not become `0.5`); the sign stays before it.
+pub(crate) const ZERO: &str = "0.0e0";
+
+/// Another harmless number, by which the place of an overflowing one is found.
+pub(crate) const ONE: &str = "1.0e0";
+
+/// A number that is out of every range that anybody has.
+pub(crate) const HUGE: &str = "1e308";
 
 /// The document with every overflowing number outside texts replaced; none where there is none.
-pub(super) fn neutralized(document: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn neutralized(document: &[u8], replacement: &str) -> Option<Vec<u8>> {
     let mut neutral = Vec::with_capacity(document.len());
     let mut rest = document;
     let mut replaced = false;
@@ -19,7 +25,7 @@ pub(super) fn neutralized(document: &[u8]) -> Option<Vec<u8>> {
         let (token, after) = rest.split_at(length);
         rest = after;
         if first.is_ascii_digit() && overflows(token) {
-            neutral.extend_from_slice(HUGE.as_bytes());
+            neutral.extend_from_slice(replacement.as_bytes());
             replaced = true;
         } else {
             neutral.extend_from_slice(token);
@@ -75,19 +81,20 @@ fn overflows(number: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::parse;
 
     #[test]
     fn only_overflowing_numbers_outside_texts_are_replaced() {
         let check = |payload: &str, expected: Option<&str>| {
-            let neutral = neutralized(payload.as_bytes());
+            let neutral = neutralized(payload.as_bytes(), ZERO);
             assert_eq!(neutral.as_deref(), expected.map(str::as_bytes), "{payload}");
         };
         check("[1e308,0e999,1e-400]", None);
         check(r#"["1e400","\"1e400"]"#, None);
-        check("[1e400]", Some("[1e308]"));
-        check("[-1E+400,2]", Some("[-1e308,2]"));
-        check(r#"{"a\\":1.5e400}"#, Some(r#"{"a\\":1e308}"#));
-        check(&"9".repeat(400), Some("1e308"));
+        check("[1e400]", Some("[0.0e0]"));
+        check("[-1E+400,2]", Some("[-0.0e0,2]"));
+        check(r#"{"a\\":1.5e400}"#, Some(r#"{"a\\":0.0e0}"#));
+        check(&"9".repeat(400), Some("0.0e0"));
         check("\"1e400", None);
     }
 
@@ -106,11 +113,10 @@ mod tests {
             "-1e400-1",
             "1e400x",
         ] {
-            let neutral = neutralized(payload.as_bytes()).unwrap();
-            assert!(
-                serde_json::from_slice::<serde_json::Value>(&neutral).is_err(),
-                "{payload}"
-            );
+            for replacement in [ZERO, ONE, HUGE] {
+                let neutral = neutralized(payload.as_bytes(), replacement).unwrap();
+                assert!(parse(&neutral).is_err(), "{payload} {replacement}");
+            }
         }
     }
 }
