@@ -1,6 +1,9 @@
 //! What is desired of a building: taking an action into its state, and writing the document.
 
-use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+#![expect(clippy::unwrap_used, reason = "a bench stops where it cannot tell")]
+
+use benches::side_by_side::{Report, row, settings};
+use criterion::{Criterion, criterion_group, criterion_main};
 use domain::control::action::{Action, InverterTimeout, SocketWish};
 use domain::control::desired::{BatteryPower, GridTargetPower, InverterPower, SetpointValue};
 use domain::control::state::{State, Surroundings};
@@ -92,28 +95,46 @@ fn state() -> State {
     state
 }
 
+/// Passes over the one building, for a time that can be measured.
+const ITEMS: u32 = 1_000;
+
 fn desired(criterion: &mut Criterion) {
-    let (state, surroundings, action) = (state(), surroundings(), inverters(30.0));
-    criterion.bench_function("State::apply and next_due", |bencher| {
-        bencher.iter_batched(
-            || state.clone(),
-            |mut state| {
-                let changed = state.apply(uuid(99), black_box(&action), &surroundings, NOW);
-                black_box((changed, state.next_due(NOW)));
-                state
-            },
-            BatchSize::SmallInput,
-        );
+    let mut report = Report::new("desired");
+    let (mut applied, surroundings, action) = (state(), surroundings(), inverters(30.0));
+    let apply = row("State::apply and next_due", move || {
+        for number in 0..ITEMS {
+            let action_uuid = uuid(1_000 + u128::from(number));
+            let changed = applied.apply(action_uuid, black_box(&action), &surroundings, NOW);
+            black_box((changed, applied.next_due(NOW)));
+        }
     });
+    let items = usize::try_from(ITEMS).unwrap();
+    report.measure(
+        criterion,
+        "an action into a building's state",
+        items,
+        1,
+        vec![apply],
+    );
     let document = Document {
         revision: 42,
         issued_at: NOW,
-        desired: state.desired().clone(),
+        desired: state().desired().clone(),
     };
-    criterion.bench_function("desired::encode", |bencher| {
-        bencher.iter(|| encode(black_box(&document)));
+    let encode = row("desired::encode", || {
+        for _ in 0..ITEMS {
+            black_box(encode(black_box(&document)));
+        }
     });
+    report.measure(
+        criterion,
+        "a desired document as bytes",
+        items,
+        1,
+        vec![encode],
+    );
+    report.tell().unwrap();
 }
 
-criterion_group!(benches, desired);
+criterion_group!(name = benches; config = settings(); targets = desired);
 criterion_main!(benches);

@@ -3,7 +3,7 @@
 //! Every record of a batch has a time of its own in the whole fleet, so the time alone tells which one it is: also
 //! for a contender that sets no key, or writes the payload anew, as long as the payload holds the time.
 
-use benches::records::{Shape, set};
+use benches::records::{SET, Shape, set};
 use domain::time::Timestamp;
 use serde::Serialize;
 use simulator::Fleet;
@@ -70,7 +70,7 @@ impl Batch {
             topics: buildings.iter().map(topic).collect(),
             sorted,
             buildings,
-            bodies: set(Shape::Compact).into_iter().map(body).collect(),
+            bodies: set(Shape::Compact, SET).into_iter().map(body).collect(),
             begun: None,
         }
     }

@@ -1,33 +1,53 @@
-//! What `cargo bench` has measured of single functions, as criterion keeps it beside the results.
+//! What `cargo bench` has measured of single functions: its files lie beside the results.
 
 use benches::Outcome;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::Path;
 
-/// Nanoseconds of each function by its full name: the median for one of what it is measured with.
+/// The benches, each with a file of its own.
+const BENCHES: [&str; 3] = ["parse", "paths", "desired"];
+
+/// All groups of all benches: `{group: [{name, median_ns, best_ns, times}]}`; nothing of a bench that was not run.
 pub(crate) fn measured(results: &Path) -> Outcome<Value> {
-    // target/bench/results.json and target/criterion.
-    let target = results.parent().and_then(Path::parent);
-    let mut functions = Map::new();
-    let mut folders: Vec<PathBuf> = target.map(|it| it.join("criterion")).into_iter().collect();
-    while let Some(folder) = folders.pop() {
-        let Ok(entries) = fs::read_dir(&folder) else {
-            continue;
-        };
-        let entries = entries.flatten().map(|it| it.path());
-        folders.extend(entries.filter(|it| it.is_dir()));
-        if folder.ends_with("new") {
-            let read = |name: &str| -> Outcome<Value> {
-                Ok(serde_json::from_slice(&fs::read(folder.join(name))?)?)
-            };
-            let (about, estimates) = (read("benchmark.json")?, read("estimates.json")?);
-            let name = about["full_id"].as_str().unwrap_or_default().to_owned();
-            let elements = about["throughput"]["Elements"].as_f64().unwrap_or(1.0);
-            let median = estimates["median"]["point_estimate"].as_f64();
-            functions.insert(name, json!(median.unwrap_or_default() / elements));
+    let mut groups = Map::new();
+    for bench in BENCHES {
+        let path = results.with_file_name(bench).with_extension("json");
+        match fs::read(&path) {
+            Ok(text) => groups.extend(serde_json::from_slice::<Map<String, Value>>(&text)?),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
         }
     }
-    functions.sort_keys();
-    Ok(Value::Object(functions))
+    Ok(Value::Object(groups))
+}
+
+/// Nanoseconds of one item of a group: the median.
+pub(crate) fn nanoseconds(results: &Value, group: &str, name: &str) -> Option<f64> {
+    let rows = results["functions"][group].as_array()?;
+    let row = rows.iter().find(|it| it["name"] == name)?;
+    row["median_ns"].as_f64()
+}
+
+/// The groups as a table of Markdown, each with its alternatives side by side; empty when nothing was measured.
+pub(crate) fn markdown(results: &Value) -> String {
+    let groups = results["functions"].as_object().into_iter().flatten();
+    let line = |(group, rows): (&String, &Value)| {
+        let rows = rows.as_array().into_iter().flatten();
+        let cell = |row: &Value| {
+            let name = row["name"].as_str().unwrap_or_default();
+            format!(
+                "{name} {:.0}",
+                row["median_ns"].as_f64().unwrap_or_default()
+            )
+        };
+        let cells: Vec<String> = rows.map(cell).collect();
+        format!("| {group} | {} |\n", cells.join("; "))
+    };
+    let lines: String = groups.map(line).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("\n| single functions | nanoseconds an item, ours first |\n|---|---|\n{lines}")
 }

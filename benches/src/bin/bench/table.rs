@@ -2,6 +2,7 @@
 
 mod costs;
 
+use crate::functions;
 use benches::Outcome;
 use serde_json::Value;
 use std::fs;
@@ -22,7 +23,7 @@ pub(crate) fn markdown(results: &Value) -> String {
             text += &format!("| {work} | {measured} | {to_reach} |\n");
         }
     }
-    text + &costs::markdown(results)
+    text + &costs::markdown(results) + &functions::markdown(results)
 }
 
 /// Puts the table in the place of what a file has between the markers.
@@ -69,10 +70,10 @@ fn setting(results: &Value) -> String {
 }
 
 fn validator(results: &Value) -> Vec<Row> {
-    let time = |name: &str| results["functions"][name].as_f64();
     let line = |work: &str, shape: &str, reader: &str, to_reach: &str| {
-        let own = time(&format!("{shape}/{reader}"))?;
-        let times = |other: &str| time(&format!("{shape}/{other}")).unwrap_or_default() / own;
+        let time = |name: &str| functions::nanoseconds(results, shape, name);
+        let own = time(reader)?;
+        let times = |other: &str| time(other).unwrap_or_default() / own;
         let (judge, sonic) = (times("serde_json + jsonschema"), times("sonic-rs typed"));
         let measured =
             format!("{own:.0} ns; {judge:.1} × value + jsonschema, {sonic:.1} × sonic-rs");
