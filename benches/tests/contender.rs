@@ -1,6 +1,8 @@
 //! `bench` with another program in the bridge's place: nothing is lost between servers that are real, and what is lost
 //! is told.
 
+#![expect(clippy::unwrap_used, reason = "a test stops where something fails")]
+
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -106,14 +106,14 @@ impl Pipeline<'_> {
         let before = machine.spent()?;
         let begun = Instant::now();
         let publishing = load::publish(site.mosquitto.port(), Arc::clone(&batch));
-        let storing = async {
-            if batch.due(0).is_some() {
-                stored::until_stored(roles, &machine, due).await
-            } else {
-                stored::until_in_buckets(site, roles, &machine, due).await
-            }
+        let (published, done) = if batch.due(0).is_some() {
+            // Probes are counted as stored too: nothing is, before all is published.
+            let published = publishing.await?;
+            (published, stored::until_stored(roles, &machine, due).await?)
+        } else {
+            let storing = stored::until_in_buckets(site, roles, &machine, due);
+            tokio::try_join!(publishing, storing)?
         };
-        let (published, done) = tokio::try_join!(publishing, storing)?;
         let counted = stored::settled(site, &batch).await?;
         let figures = Figures::new(counted, done.stored - begun, (&before, &done.spent));
         Ok(figures.published(published.took()).with_buckets(&done))
