@@ -62,15 +62,22 @@ INPUTS ?= 100000
 hostile: servers
 	WATTLINE_HOSTILE_INPUTS=$(INPUTS) $(CARGO) test --package tests --test all -- hostile::inputs --nocapture
 
-# The figures of the README: the whole pipeline under load, reads over HTTP, admission, control, the parse path and
-# the desired state.
-bench: bench-pipeline bench-reads bench-control
-	$(CARGO) bench --package benches --bench parse --bench desired
+# The figures of the README, as benches/README.md tells: single functions, the bridge alone, the aggregator alone, both end to end,
+# reads over HTTP; some forty minutes. All go to target/bench/results.json, and a table is printed.
+#   make bench RUNS=1 RECORDS=200000                a quick look
+#   make bench CONTENDER='command'                  another program in the bridge's place, then ours, and how they compare
+#   make bench BENCH='--write-readme README.md'     further options of target/release/bench
+export CONTENDER
+bench: servers
+	$(CARGO) build --release --bin wattline --bin bench --bin plain_bridge --bin reads
+	@[ -n "$$CONTENDER" ] || $(CARGO) bench --package benches --benches
+	target/release/bench $(if $(RUNS),--runs $(RUNS)) $(if $(RECORDS),--records $(RECORDS)) \
+		$${CONTENDER:+--contender "$$CONTENDER"} $(BENCH)
 
-# The whole pipeline on private servers; figures go to target/bench/pipeline.json.
+# Bridge, aggregator and api end to end; other works are `make bench BENCH=bridge`, `aggregator`, `reads`, `table`.
 bench-pipeline: servers
-	$(CARGO) build --release --bin wattline --bin pipeline
-	target/release/pipeline
+	$(CARGO) build --release --bin wattline --bin bench --bin plain_bridge --bin reads
+	target/release/bench pipeline $(BENCH)
 
 # Reads over HTTP on 1,000 buildings with a month of history, and what letting a request in costs; some ten
 # minutes, most of them to load the history. Figures go to target/bench/reads.json.

@@ -14,11 +14,18 @@ pub struct Machine {
     processes: Vec<(&'static str, u32)>,
 }
 
-/// Processor time so far, in seconds.
+/// What was used so far.
 #[derive(Clone, Debug)]
 pub struct Spent {
-    by_process: Vec<(&'static str, f64)>,
-    machine: f64,
+    by_process: Vec<(&'static str, Used)>,
+    machine_cpu_s: f64,
+}
+
+/// By one process with all that it has made.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    cpu_s: f64,
+    peak_mib: f64,
 }
 
 /// What one process has cost in a run.
@@ -30,6 +37,8 @@ pub struct Cost {
     pub cpu_s: f64,
     /// The same for a million of what was done in the run.
     pub cpu_s_per_million: f64,
+    /// The most memory that it has had up to the end of the run, in MiB; what its processes share counts once.
+    pub peak_mib: f64,
 }
 
 /// What the machine is.
@@ -59,29 +68,19 @@ impl Machine {
     /// When the kernel does not tell.
     pub fn spent(&self) -> Outcome<Spent> {
         let times = processor_times()?;
-        let family = |first: u32| -> f64 {
-            let mut members = vec![first];
-            let mut next = 0;
-            while let Some(parent) = members.get(next).copied() {
-                let children = times.iter().filter(|(_, it)| it.parent == parent);
-                members.extend(children.map(|(id, _)| *id));
-                next += 1;
-            }
-            // With those that have ended and were waited for.
-            let own = members.iter().filter_map(|id| times.get(id));
-            own.map(|it| it.own_s + it.ended_children_s).sum()
-        };
         let mut by_process: Vec<_> = self
             .processes
             .iter()
-            .map(|(name, id)| (*name, family(*id)))
+            .map(|(name, id)| (*name, used(&family(*id, &times), &times)))
             .collect();
         // Only itself: everything else is its child.
-        let load = times.get(&std::process::id()).map_or(0.0, |it| it.own_s);
+        let own = std::process::id();
+        let mut load = used(&[own], &times);
+        load.cpu_s = times.get(&own).map_or(0.0, |it| it.own_s);
         by_process.push(("load", load));
         Ok(Spent {
             by_process,
-            machine: machine_s()?,
+            machine_cpu_s: machine_s()?,
         })
     }
 
@@ -113,12 +112,13 @@ impl Spent {
         let costs: Vec<Cost> = pairs
             .map(|((process, after), (_, before))| Cost {
                 process,
-                cpu_s: after - before,
-                cpu_s_per_million: (after - before) * 1e6 / done.max(1) as f64,
+                cpu_s: after.cpu_s - before.cpu_s,
+                cpu_s_per_million: (after.cpu_s - before.cpu_s) * 1e6 / done.max(1) as f64,
+                peak_mib: after.peak_mib,
             })
             .collect();
         let ours: f64 = costs.iter().map(|cost| cost.cpu_s).sum();
-        let others = (self.machine - before.machine - ours).max(0.0);
+        let others = (self.machine_cpu_s - before.machine_cpu_s - ours).max(0.0);
         (costs, others)
     }
 }
@@ -128,13 +128,43 @@ impl Spent {
 /// # Errors
 /// When it has ended.
 pub fn peak_memory_mb(id: u32) -> Outcome<f64> {
-    let status = fs::read_to_string(format!("/proc/{id}/status"))?;
-    let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));
-    let kib: f64 = line
-        .and_then(|line| line.split_whitespace().next())
-        .ok_or("a process without VmHWM has ended")?
-        .parse()?;
-    Ok(kib * 1024.0 / 1e6)
+    let peak = memory_kib(id, "VmHWM:").ok_or("a process without VmHWM has ended")?;
+    Ok(peak * 1024.0 / 1e6)
+}
+
+/// A process and all that it has made, and so on.
+fn family(first: u32, times: &HashMap<u32, Times>) -> Vec<u32> {
+    let mut members = vec![first];
+    let mut next = 0;
+    while let Some(parent) = members.get(next).copied() {
+        let children = times.iter().filter(|(_, it)| it.parent == parent);
+        members.extend(children.map(|(id, _)| *id));
+        next += 1;
+    }
+    members
+}
+
+/// What these processes have used, with those of their children that have ended and were waited for.
+fn used(members: &[u32], times: &HashMap<u32, Times>) -> Used {
+    let own = members.iter().filter_map(|id| times.get(id));
+    let mut peak_kib = 0.0;
+    let mut shared_kib = 0.0_f64;
+    for id in members {
+        let shared = memory_kib(*id, "RssShmem:").unwrap_or_default();
+        peak_kib += memory_kib(*id, "VmHWM:").unwrap_or_default() - shared;
+        shared_kib = shared_kib.max(shared);
+    }
+    Used {
+        cpu_s: own.map(|it| it.own_s + it.ended_children_s).sum(),
+        peak_mib: (peak_kib + shared_kib).max(0.0) / 1024.0,
+    }
+}
+
+/// One of the lines in which the kernel tells a process's memory, in KiB.
+fn memory_kib(id: u32, field: &str) -> Option<f64> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let line = status.lines().find_map(|it| it.strip_prefix(field))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 struct Times {

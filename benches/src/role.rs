@@ -127,6 +127,18 @@ impl Role {
         client.get(url).send().await
     }
 
+    /// Its log, when it has ended by itself.
+    ///
+    /// # Errors
+    /// When it cannot be looked after.
+    pub fn last_words(&mut self) -> Outcome<Option<String>> {
+        let Some(status) = self.child.try_wait()? else {
+            return Ok(None);
+        };
+        let said = fs::read_to_string(&self.log)?;
+        Ok(Some(format!("{} has ended, {status}:\n{said}", self.name)))
+    }
+
     /// Waits until it can do its job.
     ///
     /// # Errors
@@ -138,8 +150,10 @@ impl Role {
             if answer.is_ok_and(|it| it.status().is_success()) {
                 return Ok(());
             }
-            let ended = self.child.try_wait()?.is_some();
-            if ended || begun.elapsed() > READY_PATIENCE {
+            if let Some(words) = self.last_words()? {
+                return Err(words.into());
+            }
+            if begun.elapsed() > READY_PATIENCE {
                 let log = fs::read_to_string(&self.log)?;
                 return Err(format!("{} is not ready:\n{log}", self.name).into());
             }

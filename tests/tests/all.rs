@@ -40,6 +40,8 @@ mod contract;
 mod control;
 #[path = "all/control_histories.rs"]
 mod control_histories;
+#[path = "all/copied.rs"]
+mod copied;
 #[path = "all/dead_letters.rs"]
 mod dead_letters;
 #[path = "all/demo.rs"]

@@ -61,10 +61,10 @@ pub(crate) fn consumer(
         ("topic.metadata.refresh.interval.ms", "5000"),
         ("allow.auto.create.topics", "false"),
         // What waits in memory besides the batch in hand.
-        ("queued.max.messages.kbytes", "8192"),
-        ("fetch.message.max.bytes", "1048576"),
+        ("queued.max.messages.kbytes", "4096"),
+        ("fetch.message.max.bytes", "524288"),
         // One answer, however many partitions are behind: 50 MiB by default, and compressed.
-        ("fetch.max.bytes", "2097152"),
+        ("fetch.max.bytes", "1048576"),
         ("fetch.wait.max.ms", "50"),
         ("reconnect.backoff.max.ms", "2000"),
     ]);

@@ -31,8 +31,15 @@ impl StoreFailure {
     pub(crate) fn is_deadlock(&self) -> bool {
         matches!(self, Self::Transient(text) if text.ends_with(DEADLOCK))
     }
+
+    /// Whether a key is in the table already.
+    pub(crate) fn is_known(&self) -> bool {
+        matches!(self, Self::Refused(text) if text.ends_with(UNIQUE_VIOLATION))
+    }
 }
 
+/// The end of the text when a key is taken.
+const UNIQUE_VIOLATION: &str = "(SQLSTATE 23505)";
 /// The end of a deadlock's text.
 const DEADLOCK: &str = "(SQLSTATE 40P01)";
 

@@ -9,19 +9,23 @@ mod readings;
 pub(crate) mod registers;
 mod reported;
 mod telemetry;
+mod way;
 
 use crate::dead_letter::{self, Letter, Outcome, Refused};
 use crate::position::{self, Move};
 use crate::stretch::{self, StretchMove};
+use crate::whole::Whole;
 use crate::{Store, StoreFailure};
 use accepted::Accepted;
 use domain::reading::Record;
 use domain::rejection::{Reason, Rejection};
 use effects::Effects;
-use sqlx::PgConnection;
+use sqlx::{Connection as _, PgConnection};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use uuid::Uuid;
+use way::Way;
+pub(crate) use way::Ways;
 
 /// A record that the schema accepts, with the message that carried it.
 #[derive(Clone, Debug)]
@@ -140,12 +144,23 @@ impl Store {
         batch: &Batch,
         raw_retention: Duration,
     ) -> Result<Ingested, StoreFailure> {
-        let mut transaction = self.pool.begin().await?;
-        advance(&mut transaction, batch).await?;
-        let part = Part::store(&mut transaction, &batch.records, raw_retention).await?;
-        let ingested = part.keep_refused(&mut transaction, batch).await?;
-        transaction.commit().await?;
-        Ok(ingested)
+        let mut way = self.ways.next();
+        loop {
+            let mut whole = Whole::from(&self.pool).await?;
+            let outcome = ingest_by(way, whole.connection(), batch, raw_retention).await;
+            whole.give_back();
+            match (&outcome, way) {
+                (Err(failure), Way::Copy) if failure.is_known() => {
+                    self.ways.note(1);
+                    way = Way::Insert;
+                }
+                (Ok(ingested), Way::Insert) => {
+                    self.ways.note(ingested.duplicates);
+                    return outcome;
+                }
+                (Ok(_) | Err(_), Way::Copy | Way::Insert) => return outcome,
+            }
+        }
     }
 
     /// The second half: stores all but the messages that the database does not take; these are found, and become
@@ -170,6 +185,28 @@ impl Store {
         transaction.commit().await?;
         Ok(ingested)
     }
+}
+
+async fn ingest_by(
+    way: Way,
+    connection: &mut PgConnection,
+    batch: &Batch,
+    raw_retention: Duration,
+) -> Result<Ingested, StoreFailure> {
+    let mut transaction = connection.begin().await?;
+    advance(&mut transaction, batch).await?;
+    let part = match Part::store(&mut transaction, &batch.records, raw_retention, way).await {
+        Ok(part) => part,
+        Err(failure) if failure.is_known() => {
+            // Now, not some time later: the next attempt needs the same rows.
+            transaction.rollback().await?;
+            return Err(failure);
+        }
+        Err(failure) => return Err(failure),
+    };
+    let ingested = part.keep_refused(&mut transaction, batch).await?;
+    transaction.commit().await?;
+    Ok(ingested)
 }
 
 /// Moves the log's positions and stretches, or finds that the batch is somebody else's.
@@ -209,6 +246,7 @@ impl Part {
         connection: &mut PgConnection,
         records: &[Incoming],
         raw_retention: Duration,
+        way: Way,
     ) -> Result<Self, StoreFailure> {
         let accepted = Accepted::of(connection, records, raw_retention).await?;
         let mut ingested = Ingested {
@@ -216,7 +254,7 @@ impl Part {
             beyond_horizon: accepted.beyond_horizon,
             ..Ingested::default()
         };
-        store_accepted(connection, &accepted, &mut ingested).await?;
+        store_accepted(connection, &accepted, way, &mut ingested).await?;
         Ok(Self {
             ingested,
             taken: accepted.by_kind(),
@@ -256,10 +294,11 @@ impl Part {
 async fn store_accepted(
     connection: &mut PgConnection,
     accepted: &Accepted<'_>,
+    way: Way,
     ingested: &mut Ingested,
 ) -> Result<(), StoreFailure> {
     let mut effects = Effects::default();
-    telemetry::store(connection, accepted, &mut effects, ingested).await?;
+    telemetry::store(connection, accepted, way, &mut effects, ingested).await?;
     readings::store(connection, accepted, &mut effects, ingested).await?;
     key_values::store(connection, accepted, ingested).await?;
     reported::store(connection, accepted, ingested).await?;

@@ -13,6 +13,14 @@ const POSTGRES_EPOCH_US: i64 = 946_684_800_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Instant(pub(crate) Timestamp);
 
+impl Instant {
+    /// The type's binary form.
+    pub(crate) const fn to_bytes(self) -> [u8; 8] {
+        let micros = self.0.micros().saturating_sub(POSTGRES_EPOCH_US);
+        micros.to_be_bytes()
+    }
+}
+
 impl Type<Postgres> for Instant {
     fn type_info() -> PgTypeInfo {
         PgTypeInfo::with_name("timestamptz")

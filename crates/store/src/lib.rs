@@ -5,6 +5,7 @@ mod address;
 mod administration;
 mod admission;
 mod audit;
+mod binary_copy;
 mod building;
 mod control;
 mod dead_letter;
@@ -31,6 +32,7 @@ mod series;
 mod stretch;
 mod waiting;
 mod watch;
+mod whole;
 
 pub use account::{Login, Role};
 pub use administration::{
@@ -108,6 +110,8 @@ pub struct Store {
     too_new: Arc<AtomicBool>,
     /// Set when somebody has given up waiting for the database.
     given_up: Arc<AtomicBool>,
+    /// How the next batch gets in.
+    ways: Arc<ingest::Ways>,
 }
 
 impl Store {
@@ -157,6 +161,7 @@ impl Store {
             application,
             too_new,
             given_up,
+            ways: Arc::default(),
         })
     }
 

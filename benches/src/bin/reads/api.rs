@@ -3,6 +3,7 @@
 use crate::history::{fleet_file, users};
 use crate::options::Options;
 use benches::Outcome;
+use benches::cost::Machine;
 use benches::role::{Role, Wattline};
 use embedded::{Edition, Postgres, PostgresOptions};
 use tempfile::TempDir;
@@ -18,7 +19,7 @@ pub(crate) struct Api {
     wattline: Wattline,
     http_port: u16,
     database_url: String,
-    _postgres: Postgres,
+    postgres: Postgres,
     _folder: TempDir,
 }
 
@@ -48,7 +49,7 @@ impl Api {
             wattline,
             http_port,
             database_url,
-            _postgres: postgres,
+            postgres,
             _folder: folder,
         })
     }
@@ -71,6 +72,12 @@ impl Api {
             clients.push(client.login(&format!("user-{user}"), PASSWORD).await);
         }
         clients
+    }
+
+    /// Watches the api and PostgreSQL.
+    pub(crate) fn machine(&self) -> Machine {
+        let api = self.role.as_ref().map(Role::id);
+        Machine::new(vec![("api", api), ("postgresql", self.postgres.id())])
     }
 
     /// The most memory that the api has ever had, in megabytes.

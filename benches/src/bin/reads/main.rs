@@ -49,11 +49,11 @@ async fn measure(options: &Options) -> Outcome<Report> {
         history.minute_buckets, options.rate, options.seconds
     ))?;
     api.start().await?;
+    let machine = api.machine();
+    let before = machine.spent()?;
     let figures = load::run(&api, &history, options).await?;
-    Ok(Report::new(
-        figures,
-        &history,
-        api.peak_memory_mb()?,
-        options,
-    ))
+    let requests = u64::from(options.rate * options.seconds);
+    let costs = machine.spent()?.since(&before, requests);
+    let peak_mb = api.peak_memory_mb()?;
+    Ok(Report::new(figures, &history, peak_mb, costs, options))
 }

@@ -4,6 +4,7 @@ use crate::history::History;
 use crate::load::{Answers, READS};
 use crate::options::Options;
 use benches::Outcome;
+use benches::cost::Cost;
 use benches::figures::{self, percentile, verdict};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -23,6 +24,10 @@ pub(crate) struct Report {
     requests_per_s: u32,
     reads: Vec<Figures>,
     api_peak_mb: f64,
+    /// Of the requests; a million of them.
+    costs: Vec<Cost>,
+    /// Processor time of everything else on the machine.
+    others_cpu_s: f64,
     /// Answers that were neither 200 nor 204.
     pub(crate) refused: usize,
 }
@@ -41,6 +46,7 @@ impl Report {
         answers: Vec<Answers>,
         history: &History,
         api_peak_mb: f64,
+        (costs, others_cpu_s): (Vec<Cost>, f64),
         options: &Options,
     ) -> Self {
         let refused = answers.iter().map(|it| it.refusals.len()).sum();
@@ -52,6 +58,8 @@ impl Report {
             requests_per_s: options.rate,
             reads: reads.map(|(read, it)| Figures::of(read, it)).collect(),
             api_peak_mb,
+            costs,
+            others_cpu_s,
             refused,
         }
     }

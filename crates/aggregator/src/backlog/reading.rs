@@ -163,10 +163,10 @@ fn consumer(config: &Config) -> Result<BaseConsumer, String> {
         ("auto.offset.reset", "earliest"),
         ("allow.auto.create.topics", "false"),
         // What waits in memory besides the piece in hand.
-        ("queued.max.messages.kbytes", "8192"),
-        ("fetch.message.max.bytes", "1048576"),
+        ("queued.max.messages.kbytes", "4096"),
+        ("fetch.message.max.bytes", "524288"),
         // One answer, however many partitions are behind: 50 MiB by default, and compressed.
-        ("fetch.max.bytes", "2097152"),
+        ("fetch.max.bytes", "1048576"),
         ("reconnect.backoff.max.ms", "2000"),
     ]);
     settings

@@ -1,6 +1,6 @@
 //! Finding the messages that the database does not take, so that they stop nobody.
 
-use super::{Incoming, Part};
+use super::{Incoming, Part, Way};
 use crate::StoreFailure;
 use crate::dead_letter::Refused;
 use domain::reading::Record;
@@ -39,7 +39,7 @@ pub(super) async fn store_others<'a>(
         .execute(&mut *connection)
         .await?;
     let mut savepoint = connection.begin().await?;
-    match Part::store(&mut savepoint, records, raw_retention).await {
+    match Part::store(&mut savepoint, records, raw_retention, Way::Insert).await {
         Ok(part) => {
             savepoint.commit().await?;
             return Ok((part, Vec::new()));
@@ -50,7 +50,7 @@ pub(super) async fn store_others<'a>(
     let found = search(connection, records, raw_retention).await?;
     let others = (0..records.len()).filter(|place| !found.contains_key(place));
     let others: Vec<Incoming> = others.map(|place| records[place].clone()).collect();
-    let part = Part::store(connection, &others, raw_retention).await?;
+    let part = Part::store(connection, &others, raw_retention, Way::Insert).await?;
     let culprits = found.into_iter().map(|(place, words)| Culprit {
         incoming: &records[place],
         words,
@@ -70,7 +70,13 @@ async fn search(
     let mut waiting = vec![(0, records.len())];
     while let Some((start, end)) = waiting.pop() {
         let mut savepoint = connection.begin().await?;
-        let attempt = Part::store(&mut savepoint, &records[start..end], raw_retention).await;
+        let attempt = Part::store(
+            &mut savepoint,
+            &records[start..end],
+            raw_retention,
+            Way::Insert,
+        )
+        .await;
         match attempt {
             Ok(_) => savepoint.rollback().await?,
             Err(StoreFailure::Refused(words)) => {

@@ -1,16 +1,16 @@
 //! Realtime records: stored once by building and time.
 
+use crate::binary_copy::Rows;
 use crate::ingest::accepted::{Accepted, Of};
 use crate::ingest::effects::Effects;
-use crate::ingest::{Incoming, Ingested};
+use crate::ingest::{Incoming, Ingested, Way};
 use crate::instant::Instant;
-use crate::record_columns::RecordColumns;
+use crate::record_columns::{ROW_BYTES, RecordColumns, put_row};
 use crate::series::{Series, bit};
 use crate::{StoreFailure, fleet};
 use domain::record::{Section, TelemetryRecord};
 use domain::time::Timestamp;
 use sqlx::{PgConnection, Row};
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use uuid::Uuid;
 
@@ -20,6 +20,7 @@ type Message<'a> = Of<'a, &'a TelemetryRecord>;
 pub(super) async fn store(
     connection: &mut PgConnection,
     accepted: &Accepted<'_>,
+    way: Way,
     effects: &mut Effects,
     ingested: &mut Ingested,
 ) -> Result<(), StoreFailure> {
@@ -27,15 +28,17 @@ pub(super) async fn store(
         return Ok(());
     }
     let (first, mut again) = distinguish(&accepted.telemetry);
-    let new = insert(connection, &first).await?;
-    let mut stored = Vec::with_capacity(new.len());
-    for (identity, message) in first {
-        if new.contains(&identity) {
-            stored.push(message);
-        } else {
-            again.push(message);
-        }
-    }
+    let stored = if way.copies(first.len()) {
+        copy(connection, &first).await?;
+        first
+    } else {
+        let new = insert(connection, &first).await?;
+        let (stored, known): (Vec<_>, Vec<_>) = first
+            .into_iter()
+            .partition(|it| new.contains(&identity(it)));
+        again.extend(known);
+        stored
+    };
     for (incoming, record) in &stored {
         ingested.add_stored(incoming);
         for section in Section::ALL {
@@ -53,22 +56,39 @@ pub(super) async fn store(
     Ok(())
 }
 
+fn identity((incoming, record): &Message<'_>) -> Identity {
+    (incoming.building, record.time)
+}
+
 /// The first of each identity, by building and time (one order of locks for all processes), and those
 /// that come again within the batch.
-fn distinguish<'a>(
-    messages: &[Message<'a>],
-) -> (BTreeMap<Identity, Message<'a>>, Vec<Message<'a>>) {
-    let mut first = BTreeMap::new();
-    let mut again = Vec::new();
-    for message @ (incoming, record) in messages {
-        match first.entry((incoming.building, record.time)) {
-            Entry::Occupied(_) => again.push(*message),
-            Entry::Vacant(vacant) => {
-                vacant.insert(*message);
-            }
-        }
+fn distinguish<'a>(messages: &[Message<'a>]) -> (Vec<Message<'a>>, Vec<Message<'a>>) {
+    let mut messages = messages.to_vec();
+    // Stable: of one identity the first stays first.
+    messages.sort_by_key(identity);
+    let mut last = None;
+    messages
+        .into_iter()
+        .partition(|it| last.replace(identity(it)) != Some(identity(it)))
+}
+
+/// Puts in records of which none is known yet.
+async fn copy(connection: &mut PgConnection, first: &[Message<'_>]) -> Result<(), StoreFailure> {
+    let mut rows = Rows::with_capacity(first.len() * ROW_BYTES);
+    for (incoming, record) in first {
+        put_row(
+            &mut rows,
+            incoming.building,
+            incoming.letter.received_at,
+            record,
+        );
     }
-    (first, again)
+    let mut copy = connection
+        .copy_in_raw(include_str!("../queries/copy_records.sql"))
+        .await?;
+    copy.send(rows.finish()).await?;
+    copy.finish().await?;
+    Ok(())
 }
 
 fn columns<'a>(messages: impl IntoIterator<Item = &'a Message<'a>>) -> RecordColumns {
@@ -81,9 +101,9 @@ fn columns<'a>(messages: impl IntoIterator<Item = &'a Message<'a>>) -> RecordCol
 
 async fn insert(
     connection: &mut PgConnection,
-    first: &BTreeMap<Identity, Message<'_>>,
+    first: &[Message<'_>],
 ) -> Result<HashSet<Identity>, StoreFailure> {
-    let rows = columns(first.values())
+    let rows = columns(first)
         .bind(include_str!("../queries/insert_records.sql"))
         .fetch_all(connection)
         .await?;

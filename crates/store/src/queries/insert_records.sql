@@ -9,14 +9,14 @@ insert into telemetry_record (
     solar_status, solar_active_power_w, solar_active_power_setpoint_w,
     solar_rated_power_w, solar_min_power_w, solar_max_power_w, solar_baseline_power_w
 )
-select *
-from unnest(
-    $1::uuid[], $2::timestamptz[], $3::timestamptz[],
-    $4::smallint[], $5::integer[],
-    $6::smallint[], $7::integer[], $8::integer[], $9::integer[], $10::double precision[],
-    $11::integer[], $12::integer[], $13::integer[], $14::integer[],
-    $15::smallint[], $16::integer[], $17::integer[], $18::integer[], $19::integer[],
-    $20::integer[], $21::integer[]
-)
+-- In the select list the arrays are walked side by side; in `from` each would first be copied to a store of its
+-- own.
+select
+    unnest($1::uuid[]), unnest($2::timestamptz[]), unnest($3::timestamptz[]),
+    unnest($4::smallint[]), unnest($5::integer[]), unnest($6::smallint[]), unnest($7::integer[]),
+    unnest($8::integer[]), unnest($9::integer[]), unnest($10::double precision[]),
+    unnest($11::integer[]), unnest($12::integer[]), unnest($13::integer[]), unnest($14::integer[]),
+    unnest($15::smallint[]), unnest($16::integer[]), unnest($17::integer[]), unnest($18::integer[]),
+    unnest($19::integer[]), unnest($20::integer[]), unnest($21::integer[])
 on conflict (building_uuid, time) do nothing
 returning building_uuid, time

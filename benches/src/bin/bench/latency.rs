@@ -1,8 +1,7 @@
 //! From publish to readable: records whose appearance over HTTP is watched.
 
-use crate::roles::Roles;
-use crate::servers::{PASSWORD, Servers, USERNAME};
-use crate::targets;
+use crate::batch::SEED;
+use crate::servers::{PASSWORD, Site, USERNAME};
 use benches::Outcome;
 use benches::figures::percentile;
 use domain::time::Timestamp;
@@ -34,12 +33,11 @@ pub(crate) struct Latency {
     pub(crate) p95_s: f64,
     pub(crate) p99_s: f64,
     pub(crate) max_s: f64,
-    pub(crate) reached: bool,
 }
 
 /// The buildings that probes are sent for: others than those under load.
-pub(crate) fn buildings(seed: u64) -> Fleet {
-    Fleet::new(seed + 1, PROBED)
+pub(crate) fn buildings() -> Fleet {
+    Fleet::new(SEED + 1, PROBED)
 }
 
 /// Waits until the end of a minute, when its buckets are folded, lies in the middle of a run that begins
@@ -56,20 +54,17 @@ pub(crate) async fn wait_for_half_a_minute(seconds: u64) {
 }
 
 /// Sends probes for so long, and watches for each.
-pub(crate) async fn probe(
-    roles: &Roles,
-    servers: &Servers,
-    fleet: &Fleet,
-    seconds: u64,
-) -> Outcome<Latency> {
-    let client = Client::new(roles.http_port())
-        .login(USERNAME, PASSWORD)
-        .await;
+pub(crate) async fn probe(site: &Site, seconds: u64) -> Outcome<Latency> {
+    let (_, port) = site
+        .setting("WATTLINE_HTTP_LISTEN")?
+        .rsplit_once(':')
+        .ok_or("an address has a port")?;
+    let client = Client::new(port.parse()?).login(USERNAME, PASSWORD).await;
     let until = Instant::now() + Duration::from_secs(seconds);
     let mut probers = JoinSet::new();
-    for (number, building) in fleet.buildings().iter().enumerate() {
+    for (number, building) in buildings().buildings().iter().enumerate() {
         let prober = Prober {
-            controller: Controller::connect(servers.mqtt_port()),
+            controller: Controller::connect(site.mosquitto.port()),
             client: client.clone(),
             building: building.uuid,
             number,
@@ -128,16 +123,13 @@ impl Latency {
     fn of(seen: &[Option<f64>]) -> Self {
         let mut sorted: Vec<f64> = seen.iter().flatten().copied().collect();
         sorted.sort_by(f64::total_cmp);
-        let never_readable = seen.len() - sorted.len();
-        let p99_s = percentile(&sorted, 99);
         Self {
             probes: seen.len(),
-            never_readable,
+            never_readable: seen.len() - sorted.len(),
             p50_s: percentile(&sorted, 50),
             p95_s: percentile(&sorted, 95),
-            p99_s,
+            p99_s: percentile(&sorted, 99),
             max_s: percentile(&sorted, 100),
-            reached: never_readable == 0 && p99_s < targets::READABLE_S,
         }
     }
 }
