@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn within_the_tolerance_nothing_is_said() {
         let none: [String; 0] = [];
-        assert_eq!(kept(COMPILER).compare(&[("a", 1030.0), ("b", 9.7)]), none);
+        assert_eq!(kept(COMPILER).compare(&[("a", 1029.0), ("b", 9.75)]), none);
     }
 
     #[test]

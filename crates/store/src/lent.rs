@@ -97,6 +97,15 @@ impl Lender {
     }
 }
 
+impl Drop for Lender {
+    /// The pool cannot be told any more, which would need a runtime: the connections end.
+    fn drop(&mut self) {
+        for idle in std::mem::take(&mut self.lock().idle) {
+            drop(idle.connection.detach());
+        }
+    }
+}
+
 impl Lent<'_> {
     /// Keeps the connection for who comes next: its last statement was answered wholly.
     pub(crate) fn give_back(self) {

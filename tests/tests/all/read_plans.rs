@@ -64,6 +64,7 @@ fn reads() -> Vec<((&'static str, &'static str), &'static str, &'static str)> {
             leak(format!("6, {day}")),
         ),
         (statement!("sensors_and_samples"), "", ""),
+        (statement!("sensors_and_timezone"), "", ""),
         (
             statement!("newest_minutes"),
             leak(format!("bigint[], {all}")),
@@ -78,8 +79,16 @@ fn reads() -> Vec<((&'static str, &'static str), &'static str, &'static str)> {
 }
 
 /// A year of two buildings that measure every five minutes; $1 are the buildings.
-const FILL: [&str; 13] = [
-    "insert into building (uuid, name) select uuid, 'Depot' from unnest($1::uuid[]) as of (uuid)",
+const FILL: [&str; 15] = [
+    "insert into building (uuid, name)
+     select uuid, 'Depot' from unnest($1::uuid[]) as of (uuid)
+     union all
+     select gen_random_uuid(), 'Other' from generate_series(1, 2000)",
+    "insert into sensor_hub (uuid, building_uuid, name, kind, position, origin)
+     select uuid, uuid, '', '', 0, 'fleet' from building where $1::uuid[] is not null",
+    "insert into sensor (sensor_uuid, building_uuid, hub_uuid, name, kind, min_interval, position, origin)
+     select gen_random_uuid(), uuid, uuid, '', 'production', 'day', place, 'fleet'
+     from building, generate_series(1, 3) place where $1::uuid[] is not null",
     "insert into minute_bucket (building_uuid, series, start, samples, positive_sum_w,
         negative_sum_w, first_at, last_at, last_power_w, covered_us, positive_energy_wus, negative_energy_wus)
      select uuid, series, start, 1, 1, 0, start, start, 1, 0, 0, 0

@@ -164,6 +164,8 @@ fn consumer(config: &Config) -> Result<BaseConsumer, String> {
         ("allow.auto.create.topics", "false"),
         // What waits in memory besides the piece in hand.
         ("queued.max.messages.kbytes", "4096"),
+        // As soon as there is room again; a second by default, in which nothing of the partition would come.
+        ("fetch.queue.backoff.ms", "5"),
         ("fetch.message.max.bytes", "524288"),
         // One answer, however many partitions are behind: 50 MiB by default, and compressed.
         ("fetch.max.bytes", "1048576"),

@@ -1,14 +1,15 @@
--- As admit.sql, of several requests at once: one row for each that is of an active user. $1 are the users and $2 the
--- buildings of the requests (null when the path has none), $3 is now, $4 the least limit, $5 the limit for each
--- building, $6 the length of the window.
+-- As admit.sql, of several requests at once: one row for each that is of an active user. $1 are the
+-- users and $2 the buildings of the requests (null when the path has none), $3 is now, $4 the least
+-- limit, $5 the limit for each building, $6 the length of the window.
 --
--- The requests of one user (`wanted`) are counted all together or not at all, so that the row tells what became of each:
--- when they are admitted, they are the last `wanted` of those that are spent; when they are not, nothing is changed,
--- and the caller asks for as many as fit. So the row's lock is taken once for all of them, and what came of them is
--- what would have come of one after the other.
+-- The requests of one user (`wanted`) are counted all together or not at all, so that the row tells
+-- what became of each: when they are admitted, they are the last `wanted` of those that are spent;
+-- when they are not, nothing is changed, and the caller asks for as many as fit. So the row's lock
+-- is taken once for all of them, and what came of them is what would have come of one after the
+-- other.
 --
--- Users are counted in the order of their names: statements that count the same users do not wait for each other in a
--- ring.
+-- Users are counted in the order of their names: statements that count the same users do not wait
+-- for each other in a ring.
 with asked as materialized (
     select number, username, building_uuid
     from unnest($1::text[], $2::uuid[]) with ordinality as asked (username, building_uuid, number)

@@ -1,5 +1,5 @@
--- What a building measures with, and what each series measured last: as of one moment and in one answer. First the sensors
--- as in sensors_of.sql, then the series; what a row is not of is null.
+-- What a building measures with, and what each series measured last: as of one moment and in one
+-- answer. First the sensors as in sensors_of.sql, then the series; what a row is not of is null.
 select sensor.id, sensor.sensor_uuid, sensor.name, sensor.kind, sensor.min_interval,
        sensor.meter_name, sensor.tariff, sensor.origin,
        hub.uuid as hub_uuid, hub.name as hub_name, hub.kind as hub_kind,
