@@ -1,8 +1,9 @@
--- Folding a minute reads its records once, in the order of time, whatever sections they have. The answer is the
--- same as before: processes of the release before go on with it.
+-- Folding a minute reads its records once, in the order of time, whatever sections they have. The answer is
+-- the same as before: processes of the release before go on with it.
 --
--- A sample is one number: microseconds since the minute's start, times 2^32, plus watt, plus 2^31. So the greatest
--- one before a record is the section's sample before it, also where records between them lack the section.
+-- A sample is one number: microseconds since the minute's start, times 2^32, plus watt, plus 2^31. So the
+-- greatest one before a record is the section's sample before it, also where records between them lack the
+-- section.
 create or replace function fold_minute(of_building uuid, of_start timestamptz)
 returns table (
     series bigint, samples integer, positive_sum_w bigint, negative_sum_w bigint,

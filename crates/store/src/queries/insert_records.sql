@@ -9,8 +9,8 @@ insert into telemetry_record (
     solar_status, solar_active_power_w, solar_active_power_setpoint_w,
     solar_rated_power_w, solar_min_power_w, solar_max_power_w, solar_baseline_power_w
 )
--- In the select list the arrays are walked side by side; in `from` each would first be copied to a store of its
--- own.
+-- In the select list the arrays are walked side by side; in `from` each would first be copied to a store
+-- of its own.
 select
     unnest($1::uuid[]), unnest($2::timestamptz[]), unnest($3::timestamptz[]),
     unnest($4::smallint[]), unnest($5::integer[]), unnest($6::smallint[]), unnest($7::integer[]),
