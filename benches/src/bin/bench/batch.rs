@@ -14,6 +14,9 @@ use uuid::Uuid;
 /// Everything random follows from it.
 pub(crate) const SEED: u64 = 1;
 /// Time between two records of a building in a run without waiting.
+/// Different bodies, which records have in turn.
+const BODIES: usize = 1_000;
+
 const INTERVAL: Duration = Duration::from_secs(1);
 /// How long ago these records begin, as those that controllers have kept while their connection was away: every
 /// minute has ended, and none is too old.
@@ -70,7 +73,7 @@ impl Batch {
             topics: buildings.iter().map(topic).collect(),
             sorted,
             buildings,
-            bodies: set(Shape::Compact).into_iter().map(body).collect(),
+            bodies: set(Shape::Compact, BODIES).into_iter().map(body).collect(),
             begun: None,
         }
     }
