@@ -13,10 +13,9 @@ use uuid::Uuid;
 
 /// Everything random follows from it.
 pub(crate) const SEED: u64 = 1;
-/// Time between two records of a building in a run without waiting.
 /// Different bodies, which records have in turn.
 const BODIES: usize = 1_000;
-
+/// Time between two records of a building in a run without waiting.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// How long ago these records begin, as those that controllers have kept while their connection was away: every
 /// minute has ended, and none is too old.
