@@ -196,11 +196,12 @@ async fn a_copy_that_was_given_up_halfway_leaves_no_connection_that_answers_the_
         () = waits => {}
     }
     // Given up. The only connection is asked at once, while the server still works at the copy.
-    let store = database.store.clone();
-    let asked = tokio::spawn(async move { store.ping().await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    stores.rollback().await.unwrap();
-    asked.await.unwrap().unwrap();
+    let goes_on = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        stores.rollback().await.unwrap();
+    };
+    let (asked, ()) = tokio::join!(database.store.ping(), goes_on);
+    asked.unwrap();
     assert_eq!(ingest(&database, &whole).await.stored, 600);
     let again = ingest(&database, &whole).await;
     assert_eq!((again.stored, again.duplicates), (0, 600));

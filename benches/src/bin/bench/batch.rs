@@ -3,7 +3,7 @@
 //! Every record of a batch has a time of its own in the whole fleet, so the time alone tells which one it is: also
 //! for a contender that sets no key, or writes the payload anew, as long as the payload holds the time.
 
-use benches::records::{SET, Shape, set};
+use benches::records::{Shape, set};
 use domain::time::Timestamp;
 use serde::Serialize;
 use simulator::Fleet;
@@ -13,6 +13,8 @@ use uuid::Uuid;
 
 /// Everything random follows from it.
 pub(crate) const SEED: u64 = 1;
+/// Different bodies, which records have in turn.
+const BODIES: usize = 1_000;
 /// Time between two records of a building in a run without waiting.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// How long ago these records begin, as those that controllers have kept while their connection was away: every
@@ -70,7 +72,7 @@ impl Batch {
             topics: buildings.iter().map(topic).collect(),
             sorted,
             buildings,
-            bodies: set(Shape::Compact, SET).into_iter().map(body).collect(),
+            bodies: set(Shape::Compact, BODIES).into_iter().map(body).collect(),
             begun: None,
         }
     }
