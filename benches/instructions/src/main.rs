@@ -1,7 +1,7 @@
 //! How many instructions the hot functions take, counted by callgrind, beside what was accepted (`counts.toml`).
 //!
 //! `instructions check` compares, `instructions accept` keeps what is counted now. `instructions run` does one kind of
-//! work so often: what callgrind looks at.
+//! work: what callgrind looks at.
 
 mod count;
 mod kept;
@@ -30,11 +30,11 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments.as_slice() {
-        ["run", name, passes] => run(name, passes),
+        ["run", name] => run(name),
         ["check"] => check(Path::new(FILE)),
         ["check", file] => check(Path::new(file)),
         ["accept"] => accept(Path::new(FILE)),
-        _ => Err("usage: instructions check [FILE] | accept | run KIND PASSES".into()),
+        _ => Err("usage: instructions check [FILE] | accept | run KIND".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -45,11 +45,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(name: &str, passes: &str) -> Outcome<()> {
-    let passes: u64 = passes.parse()?;
+fn run(name: &str) -> Outcome<()> {
     let kind = KINDS.iter().find(|it| it.name == name);
-    let mut pass = (kind.ok_or("no such kind of work")?.prepare)();
-    (0..passes).for_each(|_| pass());
+    count::run(kind.ok_or("no such kind of work")?);
     Ok(())
 }
 
