@@ -135,7 +135,7 @@ async fn a_batch_of_bad_messages_costs_little_more_than_one_of_good_ones() {
     };
     // After one with known records batches are inserted and not copied, as letters are: that is what they are held to.
     for _ in 0..2 {
-        store.ingest(&messages(2), RETENTION).await.unwrap();
+        store.ingest(&messages(3), RETENTION).await.unwrap();
     }
     let good = quickest(&store, messages).await;
     let bad = quickest(&store, |round| Batch {
